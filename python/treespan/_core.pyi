@@ -1,0 +1,189 @@
+"""The native core: document trees, context expansion, vector search and reply bytes.
+
+Every call that works releases the GIL. Bad input raises `ValueError` and says what was wrong.
+"""
+
+from collections.abc import Sequence
+from typing import final
+
+__version__: str
+
+@final
+class Document:
+    """One version of a document: its tree, validated once, its text, and what every chunk says of it.
+
+    Args:
+        doc_id: Prefix of the ids of its nodes: node ids are `<doc_id>-<position>`.
+        tree: Packed tree, see `treespan.node`.
+        head: A serialised `treespan.v1.Chunk` with the fields that are the same for every chunk of the document
+            (`artifact`, `document`, `metadata`); copied as it is into every chunk.
+    """
+
+    def __new__(cls, doc_id: str, tree: bytes, head: bytes) -> Document: ...
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+
+    @property
+    def byte_size(self) -> int:
+        """Bytes that the document holds in memory."""
+
+    def expand(self, hits: Sequence[int], options: ContextOptions) -> list[list[int]]:
+        """Return the positions taken for each hit, in document order, one window per hit, without merging."""
+
+@final
+class ContextOptions:
+    """How context grows; fields as in `treespan.v1.ContextOptions`, all of them decided.
+
+    Args:
+        mode: A `treespan.v1.ContextOptions.Mode`, not UNSPECIFIED.
+        token_budget: Tokens for each hit with its context.
+        answer_token_budget: Tokens for the whole answer, or None for no such bound.
+        gaps: Skip siblings that do not fit.
+        merge: Unite the windows of one document into passages.
+        sentences: Sentences on each side in SENTENCE_WINDOW.
+        nodes: Fill `Chunk.context_nodes`.
+        trace: Fill `Chunk.expansion`.
+    """
+
+    def __new__(
+        cls,
+        mode: int,
+        token_budget: int,
+        answer_token_budget: int | None = None,
+        *,
+        gaps: bool = False,
+        merge: bool = False,
+        sentences: int = 3,
+        nodes: bool = False,
+        trace: bool = False,
+    ) -> ContextOptions: ...
+
+@final
+class Hits:
+    """The hits of one query, best first, and how they were found."""
+
+    @staticmethod
+    def of_nodes(nodes: Sequence[tuple[int, int]]) -> Hits:
+        """Return hits on known nodes: pairs of (document key, position), in the order given, similarity 0."""
+
+    def __len__(self) -> int:
+        """Return the number of hits."""
+
+    def items(self) -> list[tuple[int, int, float]]:
+        """Return (document key, position, similarity) of every hit, best first."""
+
+    def documents(self) -> list[int]:
+        """Return the distinct document keys, in order of first appearance."""
+
+    @property
+    def exact_segments(self) -> int:
+        """Segments whose allowed rows were all compared."""
+
+    @property
+    def graph_segments(self) -> int:
+        """Segments that were searched by graph."""
+
+    @property
+    def rows(self) -> int:
+        """Live rows in the index at the time."""
+
+    @property
+    def allowed_rows(self) -> int:
+        """Live rows that the filter allowed."""
+
+    @property
+    def compared_rows(self) -> int:
+        """Rows compared exactly."""
+
+    @property
+    def below_threshold(self) -> int:
+        """Candidates among the first `limit` that were left out by the threshold."""
+
+@final
+class VectorIndex:
+    """The vectors of one collection: a delta that is scanned exactly and sealed graph segments.
+
+    Safe to search from many threads while one thread adds, removes and seals. Keys of documents are the caller's and
+    are never used twice.
+
+    Args:
+        dimension: Elements of a vector.
+        exact_rows: A segment with at most this many allowed rows is scanned exactly.
+        seal_rows: A delta of at least this many rows is worth a graph.
+        threads: Searches that may be in a graph at once; more wait.
+    """
+
+    def __new__(
+        cls, dimension: int, *, exact_rows: int = 10_000, seal_rows: int = 20_000, threads: int = 16
+    ) -> VectorIndex: ...
+    def add(self, document: int, nodes: bytes, vectors: bytes) -> None:
+        """Add the vectors of a document; searchable when the call returns.
+
+        Args:
+            document: Key of the document; must be new to the index.
+            nodes: Positions of the nodes, ascending, u32 little-endian.
+            vectors: One row of f32 little-endian for each node; normalised here; zero and non-finite rows are refused.
+        """
+
+    def remove(self, document: int) -> bool:
+        """Take a document out of all later answers; return whether it was there."""
+
+    def seal(self) -> bool:
+        """Build one graph segment where there are rows enough; return whether one was built. Searches go on meanwhile."""
+
+    def search(
+        self,
+        vectors: bytes,
+        limit: int,
+        threshold: float | None = None,
+        allowed: Sequence[int] | None = None,
+    ) -> list[Hits]:
+        """Return the nearest rows of each query.
+
+        Args:
+            vectors: One row of f32 little-endian for each query; normalised here.
+            limit: Most hits for each query.
+            threshold: Least similarity of a hit, or None.
+            allowed: Keys of the documents to look at, or None for all; unknown keys are passed over.
+
+        Hits are ordered by similarity, then document key, then position, and are exact in their similarity; exactly
+        min(limit, rows allowed and above the threshold) come back.
+        """
+
+    @property
+    def dimension(self) -> int:
+        """Elements of a vector."""
+
+    @property
+    def documents(self) -> int:
+        """Documents in the index."""
+
+    @property
+    def rows(self) -> int:
+        """Live rows."""
+
+    @property
+    def sealed_rows(self) -> int:
+        """Live rows in graph segments."""
+
+    @property
+    def segments(self) -> int:
+        """Number of graph segments."""
+
+def answer(
+    hits: Hits, documents: Sequence[Document], options: ContextOptions, max_bytes: int
+) -> tuple[bytes, int]:
+    """Return the chunks of an answer as protobuf bytes, and the tokens of all texts in it.
+
+    The bytes are field 1 (`repeated Chunk chunks`) of `SearchResponse`, and of `ExpandResponse` alike; other fields may be
+    appended, serialised, behind them.
+
+    Args:
+        hits: The hits, best first.
+        documents: One for each of `hits.documents()`, in that order.
+        options: How context grows.
+        max_bytes: Raises `OverflowError` where the answer would be larger.
+    """
+
+def simd() -> str:
+    """Return the processor features that the vector kernels use on this machine, for people."""

@@ -1,0 +1,162 @@
+"""What the store keeps and returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NewType
+
+Tenant = NewType("Tenant", str)
+ContentId = NewType("ContentId", str)
+"""Hex SHA-256 over the file's SHA-256 and the pipeline's fingerprint."""
+
+
+class ArtifactState(IntEnum):
+    """Where an artifact stands; the numbers are those of `treespan.v1.Artifact.State`."""
+
+    NOT_INITIALIZED = 1
+    INITIALIZED = 2
+    POPULATED = 3
+
+
+class Change(IntEnum):
+    """What a row of the op log says happened."""
+
+    ARTIFACT_PUT = 1
+    ARTIFACT_DELETED = 2
+    COLLECTION_PUT = 3
+    COLLECTION_DELETED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionRecord:
+    """A collection."""
+
+    tenant: Tenant
+    name: str
+    display_name: str
+    embedding_model: str
+    embedding_fingerprint: str
+    dimension: int
+    chunk_tokens: int
+    created_us: int = 0
+    """When created, microseconds since 1970 UTC; set by the store."""
+    updated_us: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionCounts:
+    """Counts over the POPULATED artifacts of a collection."""
+
+    artifacts: int
+    nodes: int
+    vectors: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class WarningRecord:
+    """Something that went less than well in a file that was ingested all the same."""
+
+    kind: str
+    message: str
+    pages: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A parsed, chunked and embedded file, shared by the artifacts that hold the same bytes."""
+
+    content_id: ContentId
+    sha256: str
+    size_bytes: int
+    media_type: str
+    title: str
+    page_count: int
+    node_count: int
+    token_count: int
+    tree: bytes
+    """Packed tree, see `treespan.node`."""
+    vector_nodes: bytes
+    """Positions of the nodes that have a vector, ascending, u32 little-endian."""
+    vectors: bytes
+    """One row of f32 little-endian for each of `vector_nodes`, each of length 1."""
+    warnings: tuple[WarningRecord, ...] = ()
+
+    @property
+    def vector_count(self) -> int:
+        """Return the number of vectors."""
+        return len(self.vector_nodes) // 4
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactRecord:
+    """One artifact, without the bytes of its content."""
+
+    tenant: Tenant
+    collection: str
+    name: str
+    state: ArtifactState
+    file_name: str = ""
+    metadata: bytes = b""
+    """A serialised `treespan.v1.Artifact` with only `metadata` set; deterministic."""
+    doc_id: str = ""
+    """Id of this artifact's version in node ids; see `treespan.identity`. Empty until POPULATED."""
+    content_id: ContentId = ContentId("")
+    sha256: str = ""
+    size_bytes: int = 0
+    media_type: str = ""
+    title: str = ""
+    page_count: int = 0
+    node_count: int = 0
+    vector_count: int = 0
+    token_count: int = 0
+    warnings: tuple[WarningRecord, ...] = ()
+    created_us: int = 0
+    updated_us: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NewArtifact:
+    """What a commit writes about an artifact."""
+
+    tenant: Tenant
+    collection: str
+    name: str
+    file_name: str
+    metadata: bytes
+    doc_id: str
+    content: Content | ContentId
+    """The content, or the id of one that the store has already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One visible change."""
+
+    seq: int
+    """Position in commit order; rises by 1."""
+    change: Change
+    tenant: Tenant
+    collection: str
+    artifact: str = ""
+    doc_id: str = ""
+    """ARTIFACT_PUT: the version that is visible from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchableDocument:
+    """All that search needs of one POPULATED artifact."""
+
+    tenant: Tenant
+    collection: str
+    artifact: str
+    doc_id: str
+    file_name: str
+    title: str
+    media_type: str
+    page_count: int
+    metadata: bytes
+    tree: bytes
+    vector_nodes: bytes = field(repr=False)
+    vectors: bytes = field(repr=False)

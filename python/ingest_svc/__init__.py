@@ -1,0 +1,1 @@
+"""The write side: files become document trees whose chunks are embedded and stored."""

@@ -1,0 +1,1 @@
+"""The read side: queries get chunks with the context around them."""

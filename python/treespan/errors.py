@@ -31,6 +31,8 @@
     ├─ DeadlineExceeded
     │  └─ UploadStalled
     ├─ NotServing                try again after `retry_after_s`
+    ├─ StoreUnavailable          try again after `retry_after_s`
+    ├─ StoreDamaged
     └─ CallCancelled
 
 Anything else that reaches the edge becomes INTERNAL with a request id and nothing else. `treespan.rpc` turns these into
@@ -282,6 +284,28 @@ class NotServing(TreespanError):
     def retry_after_s(self) -> float | None:
         """Return when to try again, in seconds."""
         return 1.0
+
+
+class StoreUnavailable(TreespanError):
+    """The store cannot be read or written as it is: disk full, read-only, locked, unknown version.
+
+    Nothing was changed; the call may be made again once an operator has mended the cause.
+    """
+
+    code = grpc.StatusCode.UNAVAILABLE
+    reason = "STORE_UNAVAILABLE"
+
+    @property
+    def retry_after_s(self) -> float | None:
+        """Return when to try again, in seconds."""
+        return 5.0
+
+
+class StoreDamaged(TreespanError):
+    """The store's file is not what was written to it."""
+
+    code = grpc.StatusCode.DATA_LOSS
+    reason = "STORE_DAMAGED"
 
 
 class CallCancelled(TreespanError):

@@ -1,4 +1,9 @@
-"""What a store does; engines implement it, and one contract suite (`tests/store`) holds them all to it."""
+"""What a store does: the contract between the services.
+
+Engines implement it, and one contract suite (`tests/store`) holds them all to it. Names sort by
+code point. A `limit` below 1 returns nothing. Any method may raise `StoreUnavailable` or
+`StoreDamaged`.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +28,18 @@ if TYPE_CHECKING:
 class Reader(Protocol):
     """Reads of the store; safe from many threads and processes while one process writes.
 
-    Nothing read here is ever half of a write: every method sees one committed state.
+    Nothing read here is ever half of a write: every method sees one committed state. A store that
+    no writer has created yet reads as an empty one, and its creation counts as a change.
     """
 
     def engine(self) -> str:
         """Return the engine's name and version, for example "sqlite 3.53.0"."""
+
+    def epoch(self) -> str:
+        """Return the id of this line of history; empty for a store that does not exist yet.
+
+        Sequence numbers of another epoch mean other changes: what was derived from them is void.
+        """
 
     def last_seq(self) -> int:
         """Return the sequence number of the newest change; 0 for an empty store."""
@@ -36,55 +48,83 @@ class Reader(Protocol):
         """Return the changes after `seq`, in order, at most `limit`."""
 
     def changed(self) -> bool:
-        """Return whether another connection committed since the last call; cheap enough to poll every few ms."""
+        """Return whether there was a commit since the last call; the first call returns True.
+
+        Cheap enough to poll every few milliseconds. True may come without a change, never False
+        with one.
+        """
 
     def collection(self, tenant: Tenant, name: str) -> CollectionRecord:
         """Return a collection; raises `CollectionNotFound`."""
 
     def collections(self, tenant: Tenant, after: str, limit: int) -> list[CollectionRecord]:
-        """Return the collections whose names sort after `after`, by name."""
+        """Return the collections whose names sort after `after`, by name, at most `limit`."""
 
     def collection_counts(self, tenant: Tenant, name: str) -> CollectionCounts:
-        """Return the counts of a collection's POPULATED artifacts."""
+        """Return the counts of a collection's POPULATED artifacts; raises `CollectionNotFound`."""
 
     def all_collections(self) -> list[CollectionRecord]:
         """Return every collection of every tenant; for search, which indexes them all."""
 
     def artifact(self, tenant: Tenant, collection: str, name: str) -> ArtifactRecord:
-        """Return an artifact in any state; raises `CollectionNotFound` or `ArtifactNotFound`."""
+        """Return an artifact in any state.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+            ArtifactNotFound: the collection has no such artifact.
+        """
 
     def artifacts(
         self, tenant: Tenant, collection: str, after: str, limit: int
     ) -> list[ArtifactRecord]:
-        """Return the artifacts whose names sort after `after`, by name; raises `CollectionNotFound`."""
+        """Return the artifacts whose names sort after `after`, by name, at most `limit`.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+        """
 
     def artifact_by_doc_id(self, tenant: Tenant, collection: str, doc_id: str) -> ArtifactRecord:
-        """Return the artifact whose visible version has this id; raises `ArtifactNotFound`."""
+        """Return the artifact whose visible version has this id.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+            ArtifactNotFound: no artifact of the collection has this version now.
+        """
 
     def content_by_id(self, tenant: Tenant, content_id: ContentId) -> Content:
-        """Return a content with its bytes; raises `ArtifactNotFound` where the tenant has no artifact with it."""
+        """Return a content with its bytes.
+
+        Raises:
+            ArtifactNotFound: no artifact of the tenant holds it.
+        """
 
     def has_content(self, tenant: Tenant, content_id: ContentId) -> bool:
-        """Return whether the tenant has this content."""
+        """Return whether an artifact of the tenant holds this content."""
 
     def searchable(self, tenant: Tenant, collection: str, doc_id: str) -> SearchableDocument | None:
         """Return a visible document whole, or None where that version is visible no more."""
 
     def searchable_ids(self) -> Iterator[tuple[Tenant, str, str, str]]:
-        """Yield (tenant, collection, artifact, doc_id) of every POPULATED artifact, in one snapshot with `last_seq`."""
+        """Yield (tenant, collection, artifact, doc_id) of every POPULATED artifact.
+
+        All of one snapshot, taken at the first item: never older than a `last_seq` read before it.
+        So read `last_seq`, then this, then follow `operations_after` that seq; applying a change
+        that the snapshot holds already must be harmless.
+        """
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; harmless when called again."""
 
 
 class Writer(Reader, Protocol):
     """Writes of the store: one process, one connection; each method is one durable transaction.
 
-    Every method that changes what is visible appends to the op log and returns the change's sequence number.
+    Safe from many threads. Every method that changes what is visible appends one row a change to
+    the op log and returns the change's sequence number; when it returns, the change is on disk.
     """
 
     def create_collection(self, record: CollectionRecord) -> int:
-        """Create a collection; raises `CollectionExists`."""
+        """Create a collection; its times are set here; raises `CollectionExists`."""
 
     def update_collection(self, record: CollectionRecord) -> int:
         """Replace the display name and chunk size of a collection; raises `CollectionNotFound`."""
@@ -92,35 +132,67 @@ class Writer(Reader, Protocol):
     def delete_collection(self, tenant: Tenant, name: str, *, force: bool) -> tuple[int, int]:
         """Delete a collection and, with `force`, its artifacts; return (seq, artifacts deleted).
 
+        Artifacts in any state count. The op log gets one row, for the collection.
+
         Raises:
             CollectionNotFound: there is none.
             CollectionNotEmpty: it holds artifacts and `force` is false.
         """
 
     def reserve_artifact(self, record: ArtifactRecord) -> None:
-        """Name an artifact whose bytes are under way (NOT_INITIALIZED), unless it exists; not a visible change."""
+        """Name an artifact whose bytes are under way (NOT_INITIALIZED), unless it exists.
+
+        Of the record only the names, the file name and the metadata count. Not a visible change.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+        """
 
     def mark_initialized(self, tenant: Tenant, collection: str, name: str) -> None:
-        """Say that a reserved artifact's tree is built; does nothing to a POPULATED one."""
+        """Say that a reserved artifact's tree is built.
+
+        Does nothing to a POPULATED artifact, or where there is none. Not a visible change.
+        """
 
     def abandon_artifact(self, tenant: Tenant, collection: str, name: str) -> None:
-        """Drop an artifact that never became POPULATED; does nothing to a POPULATED one or where there is none."""
+        """Drop an artifact that never became POPULATED.
+
+        Does nothing to a POPULATED artifact, or where there is none. Not a visible change.
+        """
 
     def abandon_unfinished(self) -> int:
         """Drop every artifact that is not POPULATED, after a crash; return how many there were."""
 
     def commit_artifact(self, artifact: NewArtifact) -> int:
-        """Make a version of an artifact visible, whole, in the place of the one before; return the seq.
+        """Make a version of an artifact visible, whole, in the place of the one before.
 
-        The content of the version before goes when no other artifact of the tenant holds it.
+        The content of the version before goes when no other artifact of the tenant holds it. Where
+        the tenant has the content already, that one is shared and the one given is not looked at.
+
+        Returns:
+            The sequence number of the change.
 
         Raises:
             CollectionNotFound: the collection is gone.
             ArtifactNotFound: `artifact.content` is an id that the tenant does not have (any more).
+            ModelMismatch: the vectors have another dimension than the collection.
+            TooLarge: a column of the content is larger than the engine can hold.
         """
 
     def delete_artifact(self, tenant: Tenant, collection: str, name: str) -> int:
-        """Delete an artifact in any state and what only it held; raises `CollectionNotFound` or `ArtifactNotFound`."""
+        """Delete an artifact in any state and what only it held; return the seq.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+            ArtifactNotFound: the collection has no such artifact.
+        """
 
     def delete_artifacts(self, tenant: Tenant, collection: str, names: Sequence[str]) -> int:
-        """Delete several artifacts in one transaction; names that do not exist are passed over; return the last seq."""
+        """Delete several artifacts in one transaction; names that do not exist are passed over.
+
+        Returns:
+            The sequence number of the last deletion; `last_seq` where there was none to delete.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+        """

@@ -40,8 +40,9 @@ class CollectionRecord:
     dimension: int
     chunk_tokens: int
     created_us: int = 0
-    """When created, microseconds since 1970 UTC; set by the store."""
+    """When created, microseconds since 1970 UTC; set by the store. Only seq tells an order."""
     updated_us: int = 0
+    """When last changed, likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +76,11 @@ class Content:
     page_count: int
     node_count: int
     token_count: int
-    tree: bytes
+    tree: bytes = field(repr=False)
     """Packed tree, see `treespan.node`."""
-    vector_nodes: bytes
+    vector_nodes: bytes = field(repr=False)
     """Positions of the nodes that have a vector, ascending, u32 little-endian."""
-    vectors: bytes
+    vectors: bytes = field(repr=False)
     """One row of f32 little-endian for each of `vector_nodes`, each of length 1."""
     warnings: tuple[WarningRecord, ...] = ()
 
@@ -98,10 +99,10 @@ class ArtifactRecord:
     name: str
     state: ArtifactState
     file_name: str = ""
-    metadata: bytes = b""
+    metadata: bytes = field(default=b"", repr=False)
     """A serialised `treespan.v1.Artifact` with only `metadata` set; deterministic."""
     doc_id: str = ""
-    """Id of this artifact's version in node ids; see `treespan.identity`. Empty until POPULATED."""
+    """Id of this artifact's version in node ids, see `treespan.identity`; empty until POPULATED."""
     content_id: ContentId = ContentId("")
     sha256: str = ""
     size_bytes: int = 0
@@ -113,7 +114,9 @@ class ArtifactRecord:
     token_count: int = 0
     warnings: tuple[WarningRecord, ...] = ()
     created_us: int = 0
+    """When it first became POPULATED, microseconds since 1970 UTC; 0 until then."""
     updated_us: int = 0
+    """When it last became POPULATED, likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,7 @@ class NewArtifact:
     collection: str
     name: str
     file_name: str
-    metadata: bytes
+    metadata: bytes = field(repr=False)
     doc_id: str
     content: Content | ContentId
     """The content, or the id of one that the store has already."""
@@ -141,7 +144,8 @@ class Operation:
     collection: str
     artifact: str = ""
     doc_id: str = ""
-    """ARTIFACT_PUT: the version that is visible from now on."""
+    """ARTIFACT_PUT: the version that is visible from now on. ARTIFACT_DELETED: the version that is
+    visible no more; empty where there was none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +160,7 @@ class SearchableDocument:
     title: str
     media_type: str
     page_count: int
-    metadata: bytes
-    tree: bytes
+    metadata: bytes = field(repr=False)
+    tree: bytes = field(repr=False)
     vector_nodes: bytes = field(repr=False)
     vectors: bytes = field(repr=False)

@@ -2,5 +2,13 @@
 //!
 //! Plain Rust that needs no Python; the feature `python` adds the module `treespan._core` (`py`).
 
+pub mod budget;
 pub mod error;
+pub mod expand;
+pub mod merge;
+pub mod packed;
+pub mod piece;
+pub mod ranges;
+pub mod trace;
 pub mod tree;
+pub mod window;

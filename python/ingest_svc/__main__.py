@@ -1,0 +1,131 @@
+"""The ingest service as a process: parts together, serve, drain."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1._async import HealthServicer
+from grpc_reflection.v1alpha import reflection
+
+from ingest_svc.operations import Operations
+from ingest_svc.pipeline import Pipeline
+from ingest_svc.readers.pool import ReaderPool
+from ingest_svc.service import IngestService
+from ingest_svc.tree import TreeLimits
+from ingest_svc.upload import MAX_PART_BYTES, Spool
+from treespan import metrics
+from treespan.config import Config, ConfigError, load
+from treespan.embed import Embedder
+from treespan.errors import TreespanError
+from treespan.log import configure
+from treespan.models.chosen import prepare_chosen
+from treespan.rpc import AsyncEdge, bind, server_options
+from treespan.rpc.server import AddressInUse
+from treespan.store import open_writer
+from treespan.tokens import TokenCounter
+from treespan.v1 import ingest_service_pb2 as pb
+from treespan.v1.ingest_service_pb2_grpc import add_IngestServiceServicer_to_server
+
+if TYPE_CHECKING:
+    from treespan.store.interface import Writer
+
+SERVICE = pb.DESCRIPTOR.services_by_name["IngestService"].full_name
+
+# A message is a part and a few bytes around it; metadata of an artifact may be large, too.
+_MAX_MESSAGE_BYTES = 4 * MAX_PART_BYTES
+# Reading and embedding take as long as they take; a caller that wants less says so.
+_DEFAULT_DEADLINE_S = 24 * 3600.0
+
+_log = logging.getLogger("ingest_svc")
+
+
+async def serve(config: Config) -> None:
+    """Serve until SIGTERM or SIGINT, then drain."""
+    writer = open_writer(config.store.path)
+    try:
+        await _serve(config, writer)
+    finally:
+        writer.close()
+
+
+async def _serve(config: Config, writer: Writer) -> None:
+    abandoned = writer.abandon_unfinished()
+    if abandoned:
+        _log.warning("dropped artifacts whose ingest had not ended", extra={"count": abandoned})
+    embedder = await asyncio.to_thread(_embedder, config)
+    operations = Operations(config.ingest.queue_length)
+    readers = ReaderPool(config.ingest.concurrent_files, config.readers)
+    pipeline = Pipeline(
+        readers,
+        embedder,
+        TokenCounter(embedder.tokenizer),
+        writer,
+        TreeLimits(config.readers.max_nodes, config.readers.max_nesting),
+    )
+    spool = Spool(
+        Path(config.store.path), config.readers.max_file_bytes, config.ingest.upload_stall_s
+    )
+    server = grpc.aio.server(
+        interceptors=[AsyncEdge(config.log, _DEFAULT_DEADLINE_S)],
+        options=server_options(_MAX_MESSAGE_BYTES),
+    )
+    add_IngestServiceServicer_to_server(
+        IngestService(pipeline, operations, spool, writer, embedder), server
+    )
+    health = HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(health, server)
+    reflection.enable_server_reflection((SERVICE, reflection.SERVICE_NAME), server)
+    bind(server, config.ingest.address)
+    metrics.serve(config.ingest.metrics_port)
+    await server.start()
+    await health.set(SERVICE, health_pb2.HealthCheckResponse.SERVING)
+    _log.info(
+        "serving",
+        extra={"address": config.ingest.address, "store": writer.engine(), "model": embedder.name},
+    )
+    await _asked_to_stop()
+    _log.info("stopping", extra={"grace_s": config.ingest.drain_s})
+    operations.drain()
+    await health.enter_graceful_shutdown()
+    await server.stop(config.ingest.drain_s)
+    pipeline.close()
+    await readers.close()
+
+
+def _embedder(config: Config) -> Embedder:
+    return Embedder.open(prepare_chosen(config.models), threads=config.models.threads)
+
+
+async def _asked_to_stop() -> None:
+    asked = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, asked.set)
+    await asked.wait()
+
+
+def main() -> int:
+    """Run the service; return the exit code."""
+    try:
+        config, _ = load()
+    except ConfigError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    configure(config.log, "ingest")
+    try:
+        asyncio.run(serve(config))
+    except (TreespanError, AddressInUse) as error:
+        _log.error("cannot start: %s", error)  # noqa: TRY400 - the sentence says all
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

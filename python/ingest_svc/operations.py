@@ -1,0 +1,115 @@
+"""Ingests under way: one at a time for an artifact, a bounded number in all, each with its progress."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from treespan import metrics
+from treespan.errors import ArtifactBusy, CallCancelled, NotServing, QueueFull
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from treespan.store.records import Tenant
+
+_RETRY_AFTER_S = 5.0
+
+
+class Stage(IntEnum):
+    """Where an ingest stands; the numbers are those of `treespan.v1.Progress.Stage`."""
+
+    RECEIVING = 1
+    QUEUED = 2
+    READING = 3
+    CHUNKING = 4
+    EMBEDDING = 5
+    COMMITTING = 6
+
+
+class ArtifactKey(NamedTuple):
+    """Which artifact."""
+
+    tenant: Tenant
+    collection: str
+    artifact: str
+
+
+@dataclass(slots=True)
+class Job:
+    """One ingest. Its fields are written by the task that runs it, and read by any."""
+
+    stage: Stage = Stage.RECEIVING
+    done: int = 0
+    """Units done in this stage: bytes while receiving, pages while reading, chunks while embedding."""
+    total: int = 0
+    """Units in all; 0 while unknown."""
+    cancelled: bool = False
+
+    def enter(self, stage: Stage, total: int = 0) -> None:
+        """Begin a stage."""
+        self.check()
+        self.stage, self.done, self.total = stage, 0, total
+
+    def advance(self, done: int, total: int) -> None:
+        """Say how far the stage is."""
+        self.done, self.total = done, total
+
+    def check(self) -> None:
+        """Stop a cancelled ingest.
+
+        Raises:
+            CallCancelled: it was cancelled.
+        """
+        if self.cancelled:
+            raise CallCancelled("the ingest was cancelled")
+
+
+@dataclass(slots=True)
+class Operations:
+    """The ingests under way. Used from one event loop only."""
+
+    longest: int
+    """Most ingests under way or waiting."""
+    _jobs: dict[ArtifactKey, Job] = field(default_factory=dict)
+    _draining: bool = False
+
+    @contextmanager
+    def claimed(self, key: ArtifactKey) -> Iterator[Job]:
+        """Hold an artifact while it is ingested.
+
+        Raises:
+            ArtifactBusy: another ingest of it is under way.
+            QueueFull: too many ingests are under way.
+            NotServing: the service is stopping.
+        """
+        if self._draining:
+            raise NotServing("the service is stopping; try again when it is back")
+        if key in self._jobs:
+            raise ArtifactBusy(
+                f"another ingest of artifact {key.artifact!r} is under way; wait for its end"
+            )
+        if len(self._jobs) >= self.longest:
+            raise QueueFull(
+                f"{len(self._jobs)} ingests are under way; the most is {self.longest} "
+                "(ingest.queue_length)",
+                _RETRY_AFTER_S,
+            )
+        job = self._jobs[key] = Job()
+        metrics.QUEUE_LENGTH.labels("ingest").set(len(self._jobs))
+        try:
+            yield job
+        finally:
+            job.cancelled = True
+            del self._jobs[key]
+            metrics.QUEUE_LENGTH.labels("ingest").set(len(self._jobs))
+
+    def of(self, key: ArtifactKey) -> Job | None:
+        """Return the ingest of an artifact that is under way."""
+        return self._jobs.get(key)
+
+    def drain(self) -> None:
+        """Refuse new ingests from now on."""
+        self._draining = True

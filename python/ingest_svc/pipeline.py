@@ -1,0 +1,214 @@
+"""The write side in order: file -> blocks -> tree -> chunks -> tokens -> vectors -> one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ingest_svc.chunks import ChunkRules
+from ingest_svc.index_text import embedded_nodes, index_texts
+from ingest_svc.operations import Stage
+from ingest_svc.tree import TreeLimits, build_tree
+from treespan import identity, metrics
+from treespan.errors import ArtifactNotFound, EmptyFile, ModelMismatch
+from treespan.store.records import Content, NewArtifact, WarningRecord
+
+if TYPE_CHECKING:
+    from ingest_svc.operations import Job
+    from ingest_svc.readers.block import ParsedFile
+    from ingest_svc.readers.pool import ReaderPool
+    from ingest_svc.upload import Spooled
+    from treespan.embed import Embedder
+    from treespan.node import Tree
+    from treespan.store.interface import Writer
+    from treespan.store.records import CollectionRecord, ContentId, Tenant
+    from treespan.tokens import TokenCounter
+
+# Raise it when readers, trees, chunks or index texts change in what they make of a file.
+PIPELINE_VERSION = 1
+
+# Of the embedding model's window, what a chunk may fill; headings and the model's prefix need the rest.
+WINDOW_SHARE = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is ingested, and into what."""
+
+    tenant: Tenant
+    collection: str
+    artifact: str
+    file_name: str
+    metadata: bytes = b""
+    """As in `ArtifactRecord.metadata`."""
+    password: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an ingest."""
+
+    seq: int
+    already_ingested: bool
+
+
+class Pipeline:
+    """Takes files in, one after another or several at a time."""
+
+    def __init__(
+        self,
+        readers: ReaderPool,
+        embedder: Embedder,
+        budget_tokens: TokenCounter,
+        writer: Writer,
+        limits: TreeLimits,
+    ) -> None:
+        self._readers = readers
+        self._embedder = embedder
+        self._budget_tokens = budget_tokens
+        self._writer = writer
+        self._limits = limits
+        # The model has one lane: two runs at once would only halve each other's speed.
+        self._lane = ThreadPoolExecutor(1, thread_name_prefix="embed")
+
+    async def ingest(self, source: Source, file: Spooled, job: Job) -> Outcome:
+        """Take one file in, whole or not at all.
+
+        Raises:
+            FileProblem: it cannot be read, or has no text.
+            ModelMismatch: the collection was made with another model.
+            CollectionNotFound: the collection is gone.
+        """
+        collection = await asyncio.to_thread(
+            self._writer.collection, source.tenant, source.collection
+        )
+        self._check_model(collection)
+        content_id = identity.content_id(file.sha256, self._fingerprint(collection, source))
+        known = await asyncio.to_thread(self._known, source, content_id)
+        if known is not None:
+            return known
+        job.enter(Stage.QUEUED)
+        parsed = await self._read(source, file, job)
+        job.enter(Stage.CHUNKING)
+        tree, texts = await asyncio.to_thread(self._grow, parsed, collection)
+        await asyncio.to_thread(
+            self._writer.mark_initialized, source.tenant, source.collection, source.artifact
+        )
+        job.enter(Stage.EMBEDDING, len(texts))
+        vectors = await asyncio.get_running_loop().run_in_executor(
+            self._lane, self._embed, texts, job
+        )
+        job.enter(Stage.COMMITTING)
+        content = _content(content_id, file, parsed, tree, vectors)
+        return await asyncio.to_thread(self._commit, source, content)
+
+    def close(self) -> None:
+        """Wait for the model's lane to end."""
+        self._lane.shutdown(cancel_futures=True)
+
+    def _check_model(self, collection: CollectionRecord) -> None:
+        if collection.embedding_fingerprint != self._embedder.fingerprint:
+            raise ModelMismatch(
+                collection.name,
+                f"collection {collection.name!r} was made with {collection.embedding_model} "
+                f"({collection.embedding_fingerprint[:12]}), and this server has "
+                f"{self._embedder.name} ({self._embedder.fingerprint[:12]}); use a collection of "
+                "this model, or set models.embedding",
+            )
+
+    def _fingerprint(self, collection: CollectionRecord, source: Source) -> str:
+        """Name all that decides what comes of a file's bytes; among texts its name's ending does, too."""
+        parts = (
+            str(PIPELINE_VERSION),
+            str(collection.chunk_tokens),
+            self._embedder.fingerprint,
+            self._budget_tokens.fingerprint,
+            PurePath(source.file_name).suffix.lower(),
+        )
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def _known(self, source: Source, content_id: ContentId) -> Outcome | None:
+        """Return the outcome where the tenant has this content already: nothing is read or embedded."""
+        if not self._writer.has_content(source.tenant, content_id):
+            return None
+        try:
+            present = self._writer.artifact(source.tenant, source.collection, source.artifact)
+        except ArtifactNotFound:
+            present = None
+        same = present is not None and present.content_id == content_id
+        if same and (present.file_name, present.metadata) == (source.file_name, source.metadata):
+            return Outcome(self._writer.last_seq(), already_ingested=True)
+        try:
+            return Outcome(self._commit(source, content_id).seq, already_ingested=same)
+        except ArtifactNotFound:  # its last artifact was deleted meanwhile
+            return None
+
+    async def _read(self, source: Source, file: Spooled, job: Job) -> ParsedFile:
+        def advance(done: int, total: int) -> None:
+            if job.stage is Stage.QUEUED:
+                job.enter(Stage.READING)
+            job.advance(done, total)
+
+        with metrics.stage("read"):
+            return await self._readers.read(file.path, source.file_name, source.password, advance)
+
+    def _grow(self, parsed: ParsedFile, collection: CollectionRecord) -> tuple[Tree, list[str]]:
+        window = self._embedder.max_tokens
+        rules = ChunkRules(collection.chunk_tokens, int(window * WINDOW_SHARE))
+        with metrics.stage("chunk"):
+            tree = build_tree(parsed, self._budget_tokens.count, rules, self._limits)
+            texts = index_texts(tree, parsed.title, self._budget_tokens.count, window)
+        if not texts:
+            raise EmptyFile("the file was read, and has no text in it")
+        return tree, texts
+
+    def _embed(self, texts: list[str], job: Job) -> bytes:
+        job.check()
+        with metrics.stage("embed"):
+            vectors = self._embedder.embed_passages(
+                texts, progress=job.advance, cancelled=lambda: job.cancelled
+            )
+        job.check()
+        return np.ascontiguousarray(vectors, dtype="<f4").tobytes()
+
+    def _commit(self, source: Source, content: Content | ContentId) -> Outcome:
+        content_id = content.content_id if isinstance(content, Content) else content
+        artifact = NewArtifact(
+            tenant=source.tenant,
+            collection=source.collection,
+            name=source.artifact,
+            file_name=source.file_name,
+            metadata=source.metadata,
+            doc_id=identity.doc_id(source.tenant, source.collection, source.artifact, content_id),
+            content=content,
+        )
+        with metrics.stage("commit"):
+            return Outcome(self._writer.commit_artifact(artifact), already_ingested=False)
+
+
+def _content(
+    content_id: ContentId, file: Spooled, parsed: ParsedFile, tree: Tree, vectors: bytes
+) -> Content:
+    return Content(
+        content_id=content_id,
+        sha256=file.sha256,
+        size_bytes=file.size_bytes,
+        media_type=parsed.media_type,
+        title=parsed.title,
+        page_count=parsed.page_count,
+        node_count=len(tree),
+        token_count=int(tree.own_tokens.sum(dtype=np.uint64)),
+        tree=tree.pack(),
+        vector_nodes=np.array(embedded_nodes(tree), dtype="<u4").tobytes(),
+        vectors=vectors,
+        warnings=tuple(
+            WarningRecord(warning.kind, warning.message, tuple(warning.pages[:100]))
+            for warning in parsed.warnings
+        ),
+    )

@@ -1,0 +1,139 @@
+"""Lines, rows and pages: the geometry that all other steps of the PDF reader share.
+
+Coordinates are points with the origin at the top left, turned so that most text of the page reads from left to right. A
+`Line` is what the text layer calls a line: a stretch of characters without a wide gap. A `Row` is everything on one baseline
+of one column. A `Page` holds the lines and the rules (thin drawn lines) of one page, and nothing of the library they came from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Box(NamedTuple):
+    """A rectangle in points; y grows downwards."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    @property
+    def width(self) -> float:
+        """Return the extent from left to right."""
+        return self.x1 - self.x0
+
+    @property
+    def height(self) -> float:
+        """Return the extent from top to bottom."""
+        return self.y1 - self.y0
+
+    def holds(self, x: float, y: float) -> bool:
+        """Tell whether a point lies inside."""
+        return self.x0 <= x <= self.x1 and self.y0 <= y <= self.y1
+
+    def joined(self, other: Box) -> Box:
+        """Return the smallest box around both."""
+        return Box(
+            min(self.x0, other.x0),
+            min(self.y0, other.y0),
+            max(self.x1, other.x1),
+            max(self.y1, other.y1),
+        )
+
+
+def box_around(boxes: list[Box]) -> Box:
+    """Return the smallest box around one or more boxes."""
+    return Box(
+        min(box.x0 for box in boxes),
+        min(box.y0 for box in boxes),
+        max(box.x1 for box in boxes),
+        max(box.y1 for box in boxes),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A stretch of text without a wide gap."""
+
+    box: Box
+    text: str
+    size: float
+    """Font size of most of its characters, in points."""
+    bold: bool
+    """Whether all of it is bold."""
+    italic: bool
+    mono: bool
+    visible: bool
+    """False for text that is drawn without fill or stroke, as recognised text under a scan is."""
+    upright: bool
+    """False where it runs in another direction than most of the page."""
+    order: int
+    """Its place in the file's own order on the page."""
+    bold_lead: str = ""
+    """The bold words it starts with, where the rest is not bold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Straight drawn lines of a page, thin rectangles among them, and the edges of filled boxes."""
+
+    horizontal: tuple[tuple[float, float, float], ...] = ()
+    """Each as (y, x0, x1)."""
+    vertical: tuple[tuple[float, float, float], ...] = ()
+    """Each as (x, y0, y1)."""
+    fills: tuple[Box, ...] = ()
+    """Filled boxes that are not thin: cell backgrounds, panels."""
+
+    @property
+    def count(self) -> int:
+        """Return how many there are in all."""
+        return len(self.horizontal) + len(self.vertical) + len(self.fills)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page as read from the file."""
+
+    number: int
+    """From 1."""
+    width: float
+    height: float
+    lines: tuple[Line, ...]
+    rules: Rules
+    drawings: int
+    """Paths drawn; 0 where they were not counted."""
+    picture_share: float
+    """Share of the page's area under pictures, 0 to 1; only looked at where there is little text."""
+    broken_characters: int
+    """Characters replaced because they are no text (lone surrogates, NUL)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A stretch of a row that stands apart from its neighbours."""
+
+    box: Box
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Everything on one baseline of one column."""
+
+    box: Box
+    text: str
+    size: float
+    bold: bool
+    italic: bool
+    mono: bool
+    visible: bool
+    page: int
+    cells: tuple[Cell, ...]
+    column: Box
+    """The column it stands in, over the whole height of that column's stretch."""
+    bold_lead: str = ""
+    right_to_left: bool = False
+    key: int = -1
+    """Unique in the document, in reading order."""

@@ -1,0 +1,191 @@
+"""Pages out of pymupdf: lines of text and drawn rules, turned upright.
+
+Besides `pdf_open` this is the only file that knows pymupdf. Text comes from `get_text("dict")` without pictures, which is some
+hundred times cheaper than a layout model; drawings are asked for only up to a size of page that cannot stall the worker.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pymupdf
+
+from ingest_svc.readers.pdf_lines import Box, Line, Page, Rules
+from ingest_svc.readers.pdf_rules import rules_of
+from ingest_svc.readers.pdf_text import clean, without_doubles
+
+_FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES
+_BOLD, _MONO, _ITALIC = (
+    pymupdf.TEXT_FONT_BOLD,
+    pymupdf.TEXT_FONT_MONOSPACED,
+    pymupdf.TEXT_FONT_ITALIC,
+)
+_PAINTED = 16 | 32  # filled or stroked; neither means drawn invisibly
+_LITTLE_TEXT = 200
+"""Pictures are only looked at on pages with fewer characters."""
+_SAME_SPOT = 0.7
+"""Two boxes that share this much of their area are one spot."""
+_STRIP = 8.0
+"""Height, in points, of the strips that copies of a line are looked for in."""
+_BOLD_NAMES = ("bold", "black", "heavy", "demi", "semibold")
+_MONO_NAMES = ("mono", "courier", "consolas", "typewriter", "cmtt", "menlo", "lucidacons")
+
+_Span = dict[str, Any]
+
+
+def read_page(document: Any, index: int, max_drawing_bytes: int) -> Page:
+    """Return one page.
+
+    Args:
+        document: The open pymupdf document.
+        index: The page, from 0.
+        max_drawing_bytes: Drawings of a page whose content is longer than this many bytes are not looked at.
+    """
+    page = document[index]
+    # Text and drawings come in the page's own frame, before /Rotate; the direction of most text says how to turn it.
+    frame = page.cropbox
+    raw = page.get_text("dict", flags=_FLAGS)
+    found = [line for block in raw["blocks"] for line in block.get("lines", ())]
+    turn = _main_turn(found)
+    turned = _Turn(turn, frame.width, frame.height)
+    lines: list[Line] = []
+    broken = 0
+    for raw_line in found:
+        line, replaced = _line(raw_line, turned, len(lines))
+        broken += replaced
+        if line is not None:
+            lines.append(line)
+    drawings = _drawings(document, page, max_drawing_bytes)
+    little = sum(len(line.text) for line in lines) < _LITTLE_TEXT
+    return Page(
+        number=index + 1,
+        width=turned.width,
+        height=turned.height,
+        lines=tuple(_without_copies(lines)),
+        rules=rules_of(drawings, turned.box, Box(0, 0, turned.width, turned.height)),
+        drawings=sum(len(drawing.get("items", ())) for drawing in drawings),
+        picture_share=_picture_share(page) if little else 0.0,
+        broken_characters=broken,
+    )
+
+
+class _Turn:
+    """Turns boxes by quarter turns so that text reads from left to right."""
+
+    def __init__(self, quarters: int, width: float, height: float) -> None:
+        self.quarters = quarters
+        self._width, self._height = width, height
+        self.width, self.height = (width, height) if quarters % 2 == 0 else (height, width)
+
+    def box(self, x0: float, y0: float, x1: float, y1: float) -> Box:
+        """Return a box of the page's own frame in the turned frame."""
+        if self.quarters == 0:
+            return Box(x0, y0, x1, y1)
+        if self.quarters == 1:
+            return Box(y0, self._width - x1, y1, self._width - x0)
+        if self.quarters == 2:
+            return Box(self._width - x1, self._height - y1, self._width - x0, self._height - y0)
+        return Box(self._height - y1, x0, self._height - y0, x1)
+
+
+def _quarters(direction: tuple[float, float]) -> int:
+    """Return the direction of writing as quarter turns clockwise."""
+    cosine, sine = direction
+    if abs(cosine) >= abs(sine):
+        return 0 if cosine >= 0 else 2
+    return 1 if sine > 0 else 3
+
+
+def _main_turn(lines: list[dict[str, Any]]) -> int:
+    """Return the direction that most characters of a page run in."""
+    counts: Counter[int] = Counter()
+    for line in lines:
+        counts[_quarters(line["dir"])] += sum(len(span["text"]) for span in line["spans"])
+    return counts.most_common(1)[0][0] if counts else 0
+
+
+def _is_bold(span: _Span) -> bool:
+    return bool(span["flags"] & _BOLD) or any(
+        name in span["font"].lower() for name in _BOLD_NAMES
+    )
+
+
+def _is_mono(span: _Span) -> bool:
+    return bool(span["flags"] & _MONO) or any(
+        name in span["font"].lower() for name in _MONO_NAMES
+    )
+
+
+def _line(raw: dict[str, Any], turn: _Turn, order: int) -> tuple[Line | None, int]:
+    """Return a line of the text layer, None where it holds no text, and how many characters were replaced."""
+    spans = [span for span in raw["spans"] if span["text"].strip()]
+    if not spans:
+        return None, 0
+    box = turn.box(*raw["bbox"])
+    text, broken = clean("".join(span["text"] for span in raw["spans"]))
+    main = max(spans, key=lambda span: len(span["text"]))
+    text = without_doubles(text.strip(), box.width, main["size"])
+    if not text:
+        return None, broken
+    bold = [_is_bold(span) for span in spans]
+    lead = ""
+    if bold[0] and not all(bold):
+        lead = clean("".join(span["text"] for span in spans[: bold.index(False)]))[0].strip()
+    line = Line(
+        box=box,
+        text=text,
+        size=main["size"],
+        bold=all(bold),
+        italic=all(span["flags"] & _ITALIC for span in spans),
+        mono=all(_is_mono(span) for span in spans),
+        visible=any(span.get("char_flags", _PAINTED) & _PAINTED for span in spans),
+        upright=_quarters(raw["dir"]) == turn.quarters,
+        order=order,
+        bold_lead=lead,
+    )
+    return line, broken
+
+
+def _without_copies(lines: list[Line]) -> list[Line]:
+    """Return the lines without those that print the same words again on the same spot."""
+    kept: list[Line] = []
+    seen: dict[tuple[str, int], list[Box]] = {}
+    for line in lines:
+        strip = int(line.box.y0 // _STRIP)
+        near = (box for at in (-1, 0, 1) for box in seen.get((line.text, strip + at), ()))
+        if any(_overlap(line.box, box) > _SAME_SPOT for box in near):
+            continue
+        seen.setdefault((line.text, strip), []).append(line.box)
+        kept.append(line)
+    return kept
+
+
+def _overlap(one: Box, other: Box) -> float:
+    """Return the shared area as a share of the first box."""
+    width = min(one.x1, other.x1) - max(one.x0, other.x0)
+    height = min(one.y1, other.y1) - max(one.y0, other.y0)
+    if width <= 0 or height <= 0:
+        return 0.0
+    return width * height / max(one.width * one.height, 1e-6)
+
+
+def _drawings(document: Any, page: Any, max_bytes: int) -> list[dict[str, Any]]:
+    """Return the page's drawings; nothing where its content is too long to go through."""
+    size = 0
+    for xref in page.get_contents():
+        size += len(document.xref_stream(xref) or b"")
+        if size > max_bytes:
+            return []
+    drawings: list[dict[str, Any]] = page.get_cdrawings()
+    return drawings
+
+
+def _picture_share(page: Any) -> float:
+    """Return the share of the page's area under its pictures."""
+    area = max(page.rect.width * page.rect.height, 1.0)
+    covered = 0.0
+    for picture in page.get_image_info():
+        box = pymupdf.Rect(picture["bbox"]) & page.rect
+        covered += 0.0 if box.is_empty else box.width * box.height
+    return min(covered / area, 1.0)

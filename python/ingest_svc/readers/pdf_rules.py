@@ -1,0 +1,87 @@
+"""Drawn rules: the straight lines and boxes of a page that tables are ruled with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ingest_svc.readers.pdf_lines import Box, Rules
+
+_THIN = 3.0
+"""A rectangle thinner than this, in points, is a line."""
+_SHORT = 4.0
+"""Lines shorter than this, in points, rule nothing."""
+
+_ToBox = Callable[[float, float, float, float], Box]
+
+
+class _Collected:
+    """Rules gathered from paths."""
+
+    def __init__(self, page: Box) -> None:
+        self.page = page
+        self.horizontal: set[tuple[float, float, float]] = set()
+        self.vertical: set[tuple[float, float, float]] = set()
+        self.fills: set[Box] = set()
+
+    def line(self, box: Box) -> None:
+        """Take a thin box as a rule in the direction it runs in."""
+        if box.height <= _THIN and box.width >= _SHORT and box.width > box.height:
+            self.horizontal.add((round((box.y0 + box.y1) / 2, 1), box.x0, box.x1))
+        elif box.width <= _THIN and box.height >= _SHORT:
+            self.vertical.add((round((box.x0 + box.x1) / 2, 1), box.y0, box.y1))
+
+    def rectangle(self, box: Box, *, stroked: bool) -> None:
+        """Take a rectangle: a rule if thin, four rules if drawn, else a filled box."""
+        if box.width <= _THIN or box.height <= _THIN:
+            self.line(box)
+        elif stroked:
+            for edge in _edges(box):
+                self.line(edge)
+        elif box.width < 0.97 * self.page.width or box.height < 0.9 * self.page.height:
+            self.fills.add(box)
+
+
+def _edges(box: Box) -> tuple[Box, Box, Box, Box]:
+    return (
+        Box(box.x0, box.y0, box.x1, box.y0),
+        Box(box.x0, box.y1, box.x1, box.y1),
+        Box(box.x0, box.y0, box.x0, box.y1),
+        Box(box.x1, box.y0, box.x1, box.y1),
+    )
+
+
+def rules_of(drawings: Iterable[dict[str, Any]], to_box: _ToBox, page: Box) -> Rules:
+    """Return the rules among a page's drawings.
+
+    Args:
+        drawings: Paths as pymupdf's `get_cdrawings` gives them.
+        to_box: Turns four coordinates of the page's own frame into a box of the upright frame.
+        page: The upright page; a fill as large as it is its background.
+    """
+    found = _Collected(page)
+    for drawing in drawings:
+        stroked = "s" in (drawing.get("type") or "") and drawing.get("color") is not None
+        for item in drawing.get("items", ()):
+            _take(found, item, to_box, stroked=stroked)
+    return Rules(
+        horizontal=tuple(sorted(found.horizontal)),
+        vertical=tuple(sorted(found.vertical)),
+        fills=tuple(sorted(found.fills)),
+    )
+
+
+def _take(found: _Collected, item: tuple[Any, ...], to_box: _ToBox, *, stroked: bool) -> None:
+    """Take one piece of a path; curves rule nothing."""
+    if item[0] == "l":
+        (ax, ay), (bx, by) = item[1], item[2]
+        found.line(to_box(min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)))
+    elif item[0] == "re":
+        x0, y0, x1, y1 = item[1]
+        found.rectangle(
+            to_box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)), stroked=stroked
+        )
+    elif item[0] == "qu":
+        xs = [point[0] for point in item[1]]
+        ys = [point[1] for point in item[1]]
+        found.rectangle(to_box(min(xs), min(ys), max(xs), max(ys)), stroked=stroked)

@@ -1,0 +1,150 @@
+"""Characters: cleaning what a text layer holds, and joining the ends of lines.
+
+Compatibility forms are folded only where the plain letters are the same text: Latin and Arabic ligatures, radicals that stand
+for ideographs, and odd spaces. Full-width letters, superscripts and fractions keep their form, for folding them changes the
+meaning (x² is not x2).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Container
+
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+SOFT_HYPHEN = "\N{SOFT HYPHEN}"
+
+_FOLDED_RANGES = (
+    (0xFB00, 0xFB06),  # Latin ligatures
+    (0xFB13, 0xFB17),  # Armenian ligatures
+    (0xFB1D, 0xFB4F),  # Hebrew presentation forms
+    (0xFB50, 0xFDCF),  # Arabic presentation forms A
+    (0xFE70, 0xFEFC),  # Arabic presentation forms B
+    (0x2E80, 0x2FD5),  # radicals drawn for ideographs
+    (0xF900, 0xFAFF),  # compatibility ideographs
+)
+_DROPPED = "\u200b\u2060\ufeff\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_SPACES = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u202f\u205f" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+
+
+def _table() -> dict[int, str]:
+    """Return the translation of characters that are folded, dropped or made plain spaces."""
+    table = {
+        code: unicodedata.normalize("NFKC", chr(code))
+        for first, last in _FOLDED_RANGES
+        for code in range(first, last + 1)
+        if unicodedata.normalize("NFKC", chr(code)) != chr(code)
+    }
+    table |= {ord(character): "" for character in _DROPPED}
+    table |= {ord(character): " " for character in _SPACES}
+    return table
+
+
+_TABLE = _table()
+_BROKEN = re.compile("[\x00\ud800-\udfff]")
+_SPECIAL = re.compile("[^\x20-\x7e\u00a1-\u1fff\u3000-\ud7ff]|[\u1680]")
+_BLANKS = re.compile(r" {2,}")
+_DOTS = re.compile(r"(?:\s*[.·…‥_]){5,}")
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u31f0-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef]"
+)
+
+
+def clean(text: str) -> tuple[str, int]:
+    """Return the text with plain letters and spaces, and how many characters were no text and were replaced."""
+    if not _SPECIAL.search(text):
+        return text, 0
+    text, broken = _BROKEN.subn(REPLACEMENT, text)
+    return text.translate(_TABLE), broken
+
+
+def squeezed(text: str) -> str:
+    """Return the text with runs of blanks made one, and rows of leader dots made short."""
+    return _BLANKS.sub(" ", _DOTS.sub(" … ", text)).strip()
+
+
+def is_right_to_left(text: str) -> bool:
+    """Tell whether most letters of a text are of a script that reads from right to left."""
+    marked = len(_RIGHT_TO_LEFT.findall(text))
+    return marked > 0 and 2 * marked >= sum(character.isalpha() for character in text)
+
+
+def has_right_to_left(text: str) -> bool:
+    """Tell whether a text has any letter that reads from right to left."""
+    return _RIGHT_TO_LEFT.search(text) is not None
+
+
+def is_unspaced(character: str) -> bool:
+    """Tell whether a character is of a script that sets no spaces between words."""
+    return _UNSPACED.match(character) is not None
+
+
+def without_doubles(text: str, width: float, size: float) -> str:
+    """Return the text with every second character dropped where all are drawn twice on one spot.
+
+    Fake bold prints a glyph twice, a hair apart. Text that merely has pairs ("1100") is twice as wide as such a line.
+    """
+    pairs = len(text) // 2
+    if pairs < 2 or len(text) % 2 or text[::2] != text[1::2]:
+        return text
+    usual = sum(1.0 if is_unspaced(character) else 0.5 for character in text) * size
+    return text[::2] if width < 0.65 * usual else text
+
+
+_HYPHENS = ("-", "\N{HYPHEN}", SOFT_HYPHEN)
+_LAST_WORD = re.compile(r"[\w]+(?:[-\u2010][\w]+)*[-\u2010\u00ad]$")
+_FIRST_WORD = re.compile(r"^[\w]+(?:[-\u2010][\w]+)*")
+
+
+def join(left: str, right: str, words: Container[str]) -> str:
+    """Return two ends of lines as one text, with the hyphen of a word broken over them taken out.
+
+    Args:
+        left: The text so far.
+        right: The text of the next line.
+        words: The document's own words in lower case, hyphenated ones too. A hyphen stays where the joined word occurs
+            nowhere else and the hyphenated one does.
+    """
+    if not left or not right:
+        return left or right
+    if left.endswith(SOFT_HYPHEN):
+        return left[:-1] + right
+    if left.endswith(_HYPHENS) and len(left) > 1 and left[-2].isalpha():
+        return _hyphen_joined(left, right, words)
+    if is_unspaced(left[-1]) and is_unspaced(right[0]):
+        return left + right
+    if left.endswith(("/", "\N{EN DASH}")) and not left[-2:-1].isspace() and "://" in left[-80:]:
+        return left + right
+    return f"{left} {right}"
+
+
+def _hyphen_joined(left: str, right: str, words: Container[str]) -> str:
+    """Return two ends of lines joined where the first ends with a hyphen after a letter."""
+    first = _FIRST_WORD.match(right)
+    last = _LAST_WORD.search(left)
+    if not right[0].islower() or not first or not last:
+        return left + right if right[0].isalnum() else f"{left} {right}"
+    stem = last.group()[:-1].lower()
+    whole, hyphenated = stem + first.group().lower(), f"{stem}-{first.group().lower()}"
+    if whole not in words and hyphenated in words:
+        return left + right
+    return left[:-1] + right
+
+
+_WORD = re.compile(r"\w+(?:[-\u2010]\w+)*")
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in lower case, hyphenated ones whole."""
+    return [word.lower().replace("\N{HYPHEN}", "-") for word in _WORD.findall(text)]
+
+
+_TERMINAL = re.compile(r"[.!?;:。！？；：…۔؟।]['\"”’»)\]」』）】]*\s*(?:\d{1,3})?$")
+
+
+def ends_sentence(text: str) -> bool:
+    """Tell whether a text ends as a sentence does, footnote marks after the stop allowed."""
+    return _TERMINAL.search(text[-12:]) is not None

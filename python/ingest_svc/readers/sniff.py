@@ -1,0 +1,182 @@
+"""What a file is, told by its bytes; the declared name only chooses among kinds of text.
+
+Order: magic bytes; what is in a ZIP or an OLE container; whether the bytes are text at all; marks of the text formats;
+the name. So a PDF named .docx is read as a PDF, and random bytes named .txt are not read as text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from ingest_svc.readers import containers
+from ingest_svc.readers.charset import Decoded, decode, unmistakable
+from ingest_svc.readers.filetypes import (
+    BINARY,
+    BY_MAGIC,
+    CSV,
+    EMAIL,
+    HTML,
+    JSON,
+    NAMED_TEXT,
+    NOTEBOOK,
+    PDF,
+    PLAIN,
+    RTF,
+    SVG,
+    XML,
+    FileType,
+)
+
+_PDF_BYTES = 1024
+_HEAD_BYTES = 64 << 10
+_HEAD_CHARACTERS = 64 << 10
+_SAMPLE_CHARACTERS = 64 << 10
+_CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\r\f\x0b\x1b\x1a\x08")) + b"\x7f"
+
+_PREAMBLE = re.compile(r"(?:\s+|<!--.*?-->|<\?xml[^>]{0,500}\?>)*", re.DOTALL)
+_HTML_START = re.compile(r"<!doctype\s+html\b|<(?:html|head|body)[\s>]", re.IGNORECASE)
+_XML_START = re.compile(r"\s*<\?xml[\s?]|<!doctype\s+\w|<svg[\s>]", re.IGNORECASE)
+_SVG_START = re.compile(r"(?:<!doctype\s+svg[^>]*>\s*)?<svg[\s>]|<!doctype\s+svg", re.IGNORECASE)
+_MAIL_HEADER = re.compile(r"([A-Za-z][A-Za-z0-9-]*):[ \t]?.*(?:\n[ \t].*)*\n")
+_MAIL_NAMES = frozenset({"from", "to", "subject", "date", "cc", "reply-to"})
+_MAIL_MARKS = frozenset({"mime-version", "received", "message-id", "return-path", "content-type"})
+
+
+@dataclass(frozen=True, slots=True)
+class Sniffed:
+    """A file's type and, for text, its characters."""
+
+    type: FileType
+    decoded: Decoded | None = None
+
+
+def sniff(data: bytes, name: str) -> Sniffed:
+    """Return what the bytes are.
+
+    Args:
+        data: The whole file, not empty.
+        name: Its declared name; only the suffix is looked at, and only for text.
+    """
+    named = NAMED_TEXT.get(PurePath(name).suffix.lower())
+    if binary := _by_magic(data, named):
+        return Sniffed(binary)
+    if not _may_be_text(data):
+        return Sniffed(BINARY)
+    head = decode(data[:_HEAD_BYTES]).text
+    markup = named in (HTML, XML) or bool(_HTML_START.match(head) or _XML_START.match(head))
+    decoded = decode(data, markup=markup)
+    if _looks_garbled(decoded):
+        return Sniffed(BINARY)
+    return Sniffed(_text_type(decoded.text, named), decoded)
+
+
+def _by_magic(data: bytes, named: FileType | None) -> FileType | None:
+    if _is_pdf(data, named):
+        return PDF
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
+        return containers.zip_type(data)
+    if data.startswith(containers.OLE_MAGIC):
+        return containers.ole_type(data)
+    for magic in BY_MAGIC:
+        if data.startswith(magic.start, magic.offset) and (magic.sure or b"\0" in data[:1024]):
+            return magic.type
+    return None
+
+
+def _is_pdf(data: bytes, named: FileType | None) -> bool:
+    """Tell a PDF, also one behind other bytes; a text that quotes a PDF's first line is none."""
+    at = data.find(b"%PDF-", 0, _PDF_BYTES + 5)
+    return at == 0 or (at > 0 and (named is None or _control_bytes(data) > 0 or not _is_utf8(data)))
+
+
+def _may_be_text(data: bytes) -> bool:
+    """Tell whether there are few enough control bytes; text has next to none, other files about a tenth."""
+    if unmistakable(data)[0]:
+        return True  # judged once decoded
+    controls = _control_bytes(data)
+    if _is_utf8(data):
+        return controls <= max(2, len(data) // 50)
+    return controls <= len(data) // 500
+
+
+def _control_bytes(data: bytes) -> int:
+    return len(data) - len(data.translate(None, _CONTROLS))
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _looks_garbled(decoded: Decoded) -> bool:
+    """Tell whether a twentieth of the characters, by samples, are none that a text has."""
+    text, size = decoded.text, _SAMPLE_CHARACTERS
+    middle = max(0, len(text) // 2 - size // 2)
+    sample = text if len(text) <= 3 * size else text[:size] + text[middle:][:size] + text[-size:]
+    strange = sum(_is_strange(character) for character in sample)
+    return strange > max(2, len(sample) // 20)
+
+
+def _is_strange(character: str) -> bool:
+    if character.isascii():
+        return character < " " and character not in "\t\n\r\f\x0b\x1b\x1a\x08"
+    return character == "\ufffd" or unicodedata.category(character) in ("Cc", "Cn", "Co", "Cs")
+
+
+def _text_type(text: str, named: FileType | None) -> FileType:
+    head = text[:_HEAD_CHARACTERS]
+    if head.startswith("{\\rtf"):
+        return RTF
+    content = head[_PREAMBLE.match(head).end() :]  # type: ignore[union-attr]  # matches the empty string too
+    if _HTML_START.match(content):
+        return HTML
+    if _SVG_START.match(content):
+        return SVG
+    if _XML_START.match(head):
+        return XML
+    if _is_mail(head, named):
+        return EMAIL
+    if named is not None:
+        return named
+    return _unnamed_text_type(text)
+
+
+def _unnamed_text_type(text: str) -> FileType:
+    """Return the kind of a text whose name says nothing about it."""
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            value = json.loads(text)
+        except RecursionError:
+            return JSON
+        except ValueError:
+            pass
+        else:
+            return NOTEBOOK if isinstance(value, dict) and "nbformat" in value else JSON
+    return CSV if _is_table(text[:_HEAD_CHARACTERS]) else PLAIN
+
+
+def _is_mail(head: str, named: FileType | None) -> bool:
+    names, at = set(), 0
+    while found := _MAIL_HEADER.match(head, at):
+        names.add(found[1].lower())
+        at = found.end()
+    if named is EMAIL:
+        return True
+    return len(names & _MAIL_NAMES) >= 2 and bool(names & _MAIL_MARKS)
+
+
+def _is_table(head: str) -> bool:
+    """Tell whether every line has the same number, at least one, of commas, semicolons or tabs outside quotes."""
+    lines = [re.sub(r'"[^"\n]*"', "", line) for line in head.splitlines()[:200] if line.strip()]
+    if len(lines) < 2:
+        return False
+    return any(
+        len({line.count(mark) for line in lines} | {0}) == 2 and mark in lines[0] for mark in ",;\t"
+    )

@@ -1,0 +1,420 @@
+"""The gRPC edge of the write side: unpack, call, pack."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ingest_svc import messages
+from ingest_svc.operations import ArtifactKey
+from ingest_svc.pipeline import Source
+from ingest_svc.upload import Expected, check_part, header_missing
+from treespan import metrics
+from treespan.errors import (
+    ArtifactNotFound,
+    CollectionNotFound,
+    FileProblem,
+    InvalidField,
+    ModelMismatch,
+    NodeNotFound,
+    TreespanError,
+)
+from treespan.identity import check_name, parse_node_id
+from treespan.node import Tree
+from treespan.rpc import current_call
+from treespan.store.records import ArtifactRecord, ArtifactState, CollectionRecord
+from treespan.v1 import ingest_service_pb2 as pb
+from treespan.v1.ingest_service_pb2_grpc import IngestServiceServicer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    import grpc
+
+    from ingest_svc.operations import Job, Operations
+    from ingest_svc.pipeline import Outcome, Pipeline
+    from ingest_svc.upload import Spool
+    from treespan.embed import Embedder
+    from treespan.store.interface import Writer
+
+    Context = grpc.aio.ServicerContext[object, object]
+
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
+_MOST_TEXT_BYTES = 1 << 20
+_TEXT_ENDINGS = {"": ".txt", "text/plain": ".txt", "text/markdown": ".md", "text/html": ".html"}
+_PAGE_BYTES = 900_000
+
+
+class IngestService(IngestServiceServicer):
+    """Serves `treespan.v1.IngestService`."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        operations: Operations,
+        spool: Spool,
+        writer: Writer,
+        embedder: Embedder,
+    ) -> None:
+        self._pipeline = pipeline
+        self._operations = operations
+        self._spool = spool
+        self._writer = writer
+        self._embedder = embedder
+
+    async def CreateCollection(  # noqa: N802 - the API's name
+        self, request: pb.CreateCollectionRequest, context: Context
+    ) -> pb.CreateCollectionResponse:
+        """Create a collection."""
+        wanted = request.collection
+        check_name("collection.collection", wanted.collection)
+        if wanted.embedding_model not in ("", self._embedder.name):
+            raise ModelMismatch(
+                wanted.collection,
+                f"embedding_model is {wanted.embedding_model!r}, and this server has "
+                f"{self._embedder.name!r}; leave it empty, or set models.embedding",
+            )
+        record = CollectionRecord(
+            tenant=current_call().tenant,
+            name=wanted.collection,
+            display_name=messages.checked_display_name(wanted.display_name),
+            embedding_model=self._embedder.name,
+            embedding_fingerprint=self._embedder.fingerprint,
+            dimension=self._embedder.dimension,
+            chunk_tokens=messages.checked_chunk_tokens(wanted.chunk_tokens),
+        )
+        seq = await asyncio.to_thread(self._writer.create_collection, record)
+        return pb.CreateCollectionResponse(collection=await self._collection(record.name), seq=seq)
+
+    async def GetCollection(  # noqa: N802
+        self, request: pb.GetCollectionRequest, context: Context
+    ) -> pb.GetCollectionResponse:
+        """Return a collection with its counts."""
+        check_name("collection", request.collection)
+        tenant = current_call().tenant
+        record = await asyncio.to_thread(self._writer.collection, tenant, request.collection)
+        counts = await asyncio.to_thread(self._writer.collection_counts, tenant, request.collection)
+        return pb.GetCollectionResponse(collection=messages.collection_message(record, counts))
+
+    async def ListCollections(  # noqa: N802
+        self, request: pb.ListCollectionsRequest, context: Context
+    ) -> pb.ListCollectionsResponse:
+        """Return a page of collections."""
+        size = messages.checked_page_size(request.page_size)
+        after = _after(request.page_token, "collections")
+        records = await asyncio.to_thread(
+            self._writer.collections, current_call().tenant, after, size + 1
+        )
+        return pb.ListCollectionsResponse(
+            collections=[messages.collection_message(record) for record in records[:size]],
+            next_page_token=_token("collections", [record.name for record in records], size),
+        )
+
+    async def UpdateCollection(  # noqa: N802
+        self, request: pb.UpdateCollectionRequest, context: Context
+    ) -> pb.UpdateCollectionResponse:
+        """Change the named fields of a collection."""
+        wanted = request.collection
+        check_name("collection.collection", wanted.collection)
+        if not request.update_mask.paths:
+            raise InvalidField("update_mask", "is empty; name display_name or chunk_tokens")
+        record = await asyncio.to_thread(
+            self._writer.collection, current_call().tenant, wanted.collection
+        )
+        for path in request.update_mask.paths:
+            record = _updated(record, path, wanted)
+        seq = await asyncio.to_thread(self._writer.update_collection, record)
+        return pb.UpdateCollectionResponse(collection=await self._collection(record.name), seq=seq)
+
+    async def DeleteCollection(  # noqa: N802
+        self, request: pb.DeleteCollectionRequest, context: Context
+    ) -> pb.DeleteCollectionResponse:
+        """Delete a collection."""
+        check_name("collection", request.collection)
+        try:
+            seq, deleted = await asyncio.to_thread(
+                self._writer.delete_collection,
+                current_call().tenant,
+                request.collection,
+                force=request.force,
+            )
+        except CollectionNotFound:
+            if not request.allow_missing:
+                raise
+            return pb.DeleteCollectionResponse()
+        return pb.DeleteCollectionResponse(seq=seq, deleted_artifacts=deleted)
+
+    async def IngestFile(  # noqa: N802
+        self, request_iterator: AsyncIterator[pb.IngestFileRequest], context: Context
+    ) -> pb.IngestFileResponse:
+        """Take one uploaded file in."""
+        header = await self._header(request_iterator)
+        source = Source(
+            tenant=current_call().tenant,
+            collection=header.collection,
+            artifact=header.artifact,
+            file_name=messages.checked_file_name(
+                "header.file_name", header.file_name, header.artifact
+            ),
+            metadata=messages.packed_metadata(header.metadata),
+            password=header.password,
+        )
+        expected = Expected(
+            header.size_bytes if header.HasField("size_bytes") else None, header.content_sha256
+        )
+        outcome, size = await self._ingest(source, _parts(request_iterator), expected)
+        return pb.IngestFileResponse(
+            artifact=await self._artifact(source),
+            received_bytes=size,
+            already_ingested=outcome.already_ingested,
+            seq=outcome.seq,
+        )
+
+    async def IngestText(  # noqa: N802
+        self, request: pb.IngestTextRequest, context: Context
+    ) -> pb.IngestTextResponse:
+        """Take one text in."""
+        messages.checked_artifact(request.collection, request.artifact)
+        ending = _TEXT_ENDINGS.get(request.media_type)
+        if ending is None:
+            known = ", ".join(filter(None, _TEXT_ENDINGS))
+            raise InvalidField(
+                "media_type", f"is {request.media_type[:100]!r}; it is one of {known}"
+            )
+        data = request.text.encode()
+        if not data.strip():
+            raise InvalidField("text", "is empty; give at least one word")
+        if len(data) > _MOST_TEXT_BYTES:
+            raise InvalidField("text", f"has {len(data):,} bytes; use IngestFile above 1 MiB")
+        name = messages.checked_file_name("file_name", request.file_name, request.artifact)
+        source = Source(
+            tenant=current_call().tenant,
+            collection=request.collection,
+            artifact=request.artifact,
+            file_name=name if name.lower().endswith(ending) else name + ending,
+            metadata=messages.packed_metadata(request.metadata),
+        )
+        outcome, _ = await self._ingest(source, _whole(data), Expected(len(data)))
+        return pb.IngestTextResponse(
+            artifact=await self._artifact(source),
+            already_ingested=outcome.already_ingested,
+            seq=outcome.seq,
+        )
+
+    async def GetArtifact(  # noqa: N802
+        self, request: pb.GetArtifactRequest, context: Context
+    ) -> pb.GetArtifactResponse:
+        """Return an artifact."""
+        messages.checked_artifact(request.collection, request.artifact)
+        key = ArtifactKey(current_call().tenant, request.collection, request.artifact)
+        record = await asyncio.to_thread(self._writer.artifact, *key)
+        return pb.GetArtifactResponse(
+            artifact=messages.artifact_message(record, self._operations.of(key))
+        )
+
+    async def ListArtifacts(  # noqa: N802
+        self, request: pb.ListArtifactsRequest, context: Context
+    ) -> pb.ListArtifactsResponse:
+        """Return a page of artifacts."""
+        check_name("collection", request.collection)
+        tenant = current_call().tenant
+        size = messages.checked_page_size(request.page_size)
+        scope = f"artifacts of {request.collection}"
+        records = await asyncio.to_thread(
+            self._writer.artifacts,
+            tenant,
+            request.collection,
+            _after(request.page_token, scope),
+            size + 1,
+        )
+        jobs = [
+            self._operations.of(ArtifactKey(tenant, record.collection, record.name))
+            for record in records
+        ]
+        return pb.ListArtifactsResponse(
+            artifacts=[
+                messages.artifact_message(record, job)
+                for record, job in zip(records[:size], jobs, strict=False)
+            ],
+            next_page_token=_token(scope, [record.name for record in records], size),
+        )
+
+    async def DeleteArtifact(  # noqa: N802
+        self, request: pb.DeleteArtifactRequest, context: Context
+    ) -> pb.DeleteArtifactResponse:
+        """Delete an artifact; one that is being ingested is refused."""
+        messages.checked_artifact(request.collection, request.artifact)
+        key = ArtifactKey(current_call().tenant, request.collection, request.artifact)
+        try:
+            with self._operations.claimed(key):
+                seq = await asyncio.to_thread(self._writer.delete_artifact, *key)
+        except (ArtifactNotFound, CollectionNotFound):
+            if not request.allow_missing:
+                raise
+            return pb.DeleteArtifactResponse()
+        return pb.DeleteArtifactResponse(seq=seq)
+
+    async def GetNode(  # noqa: N802
+        self, request: pb.GetNodeRequest, context: Context
+    ) -> pb.GetNodeResponse:
+        """Return one node."""
+        check_name("collection", request.collection)
+        doc_id, position = parse_node_id("node_id", request.node_id)
+        tenant = current_call().tenant
+        try:
+            artifact = await asyncio.to_thread(
+                self._writer.artifact_by_doc_id, tenant, request.collection, doc_id
+            )
+        except ArtifactNotFound:
+            raise NodeNotFound(request.node_id) from None
+        tree = await self._tree(artifact)
+        if position >= len(tree):
+            raise NodeNotFound(
+                request.node_id, f"its document has {len(tree)} nodes, and none at {position}"
+            )
+        node = await asyncio.to_thread(messages.node_message, tree, doc_id, position)
+        return pb.GetNodeResponse(node=node, artifact=artifact.name)
+
+    async def ExportTree(  # noqa: N802
+        self, request: pb.ExportTreeRequest, context: Context
+    ) -> AsyncIterator[pb.ExportTreeResponse]:
+        """Stream a tree."""
+        messages.checked_artifact(request.collection, request.artifact)
+        record = await asyncio.to_thread(
+            self._writer.artifact, current_call().tenant, request.collection, request.artifact
+        )
+        if record.state is not ArtifactState.POPULATED:
+            raise ArtifactNotFound(
+                record.name, f"artifact {record.name!r} is {record.state.name}; it has no tree yet"
+            )
+        nodes = messages.node_messages(await self._tree(record), record.doc_id)
+        page = pb.ExportTreeResponse()
+        size = 0
+        for node in nodes:
+            size += node.ByteSize() + 8
+            if page.nodes and size > _PAGE_BYTES:
+                yield page
+                page, size = pb.ExportTreeResponse(), node.ByteSize() + 8
+            page.nodes.append(node)
+        yield page
+
+    async def _header(self, requests: AsyncIterator[pb.IngestFileRequest]) -> pb.IngestFileHeader:
+        first = await self._spool.within(anext(requests, None), "the header")
+        if first is None:
+            raise header_missing("missing: the stream ended")
+        if first.WhichOneof("payload") != "header":
+            raise header_missing("data" if first.WhichOneof("payload") else "empty")
+        header = first.header
+        messages.checked_artifact(header.collection, header.artifact, "header.")
+        if header.content_sha256 and not _SHA256.fullmatch(header.content_sha256):
+            raise InvalidField(
+                "header.content_sha256",
+                f"is {header.content_sha256[:70]!r}; it has 64 hexadecimal digits",
+            )
+        return header
+
+    async def _ingest(
+        self, source: Source, parts: AsyncIterator[bytes], expected: Expected
+    ) -> tuple[Outcome, int]:
+        key = ArtifactKey(source.tenant, source.collection, source.artifact)
+        try:
+            with self._operations.claimed(key) as job:
+                outcome, size = await self._whole_or_nothing(source, parts, expected, job)
+        except TreespanError as error:
+            told = error.reason if isinstance(error, FileProblem) else "refused"
+            metrics.FILES.labels(told.lower()).inc()
+            raise
+        metrics.FILES.labels("already_ingested" if outcome.already_ingested else "ok").inc()
+        return outcome, size
+
+    async def _whole_or_nothing(
+        self, source: Source, parts: AsyncIterator[bytes], expected: Expected, job: Job
+    ) -> tuple[Outcome, int]:
+        reserved = ArtifactRecord(
+            tenant=source.tenant,
+            collection=source.collection,
+            name=source.artifact,
+            state=ArtifactState.NOT_INITIALIZED,
+            file_name=source.file_name,
+            metadata=source.metadata,
+        )
+        await asyncio.to_thread(self._writer.reserve_artifact, reserved)
+        try:
+            async with self._spool.received(parts, expected, job) as file:
+                return await self._pipeline.ingest(source, file, job), file.size_bytes
+        except BaseException:
+            # A cancelled call must clean up, too: the shield lets it end although the task is ending.
+            job.cancelled = True
+            await asyncio.shield(
+                asyncio.to_thread(
+                    self._writer.abandon_artifact,
+                    source.tenant,
+                    source.collection,
+                    source.artifact,
+                )
+            )
+            raise
+
+    async def _collection(self, name: str) -> pb.Collection:
+        record = await asyncio.to_thread(self._writer.collection, current_call().tenant, name)
+        return messages.collection_message(record)
+
+    async def _artifact(self, source: Source) -> pb.Artifact:
+        record = await asyncio.to_thread(
+            self._writer.artifact, source.tenant, source.collection, source.artifact
+        )
+        return messages.artifact_message(record)
+
+    async def _tree(self, artifact: ArtifactRecord) -> Tree:
+        content = await asyncio.to_thread(
+            self._writer.content_by_id, artifact.tenant, artifact.content_id
+        )
+        return Tree.unpack(content.tree)
+
+
+async def _parts(requests: AsyncIterator[pb.IngestFileRequest]) -> AsyncIterator[bytes]:
+    async for request in requests:
+        if request.WhichOneof("payload") == "header":
+            raise InvalidField("header", "came twice; only the first message is a header")
+        yield check_part(request.data)
+
+
+async def _whole(data: bytes) -> AsyncIterator[bytes]:
+    yield data
+
+
+def _updated(record: CollectionRecord, path: str, wanted: pb.Collection) -> CollectionRecord:
+    match path:
+        case "display_name":
+            return replace(record, display_name=messages.checked_display_name(wanted.display_name))
+        case "chunk_tokens":
+            return replace(record, chunk_tokens=messages.checked_chunk_tokens(wanted.chunk_tokens))
+    raise InvalidField(
+        "update_mask", f"names {path[:100]!r}; only display_name and chunk_tokens can be changed"
+    )
+
+
+def _token(scope: str, names: list[str], size: int) -> str:
+    """Return the token of the page after these names; empty where there is none."""
+    if len(names) <= size:
+        return ""
+    return base64.urlsafe_b64encode(f"{scope}\n{names[size - 1]}".encode()).decode()
+
+
+def _after(token: str, scope: str) -> str:
+    """Return the name that a page starts behind."""
+    if not token:
+        return ""
+    try:
+        meant, _, name = base64.urlsafe_b64decode(token).decode().rpartition("\n")
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        meant, name = "", ""
+    if meant != scope or not name:
+        raise InvalidField(
+            "page_token", "is none of this list's; pass the next_page_token of the answer before"
+        )
+    return name

@@ -1,0 +1,236 @@
+"""Blocks become a tree: headings nest sections, lists and tables hold their parts, long texts hold their chunks.
+
+document
+├─ section          own text: the heading
+│  ├─ text          a paragraph that is one chunk
+│  ├─ text          no own text: a longer paragraph
+│  │  ├─ chunk
+│  │  └─ chunk
+│  ├─ chunk         several short paragraphs
+│  └─ list
+│     ├─ text       an item
+│     └─ chunk      several short items
+└─ table            own text: caption and header row
+   └─ table row     "column: value; column: value"
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from ingest_svc.chunks import ChunkRules, Sentence, Text, cut, measured, packed
+from ingest_svc.draft import Draft
+from ingest_svc.readers.block import Block, BlockKind
+from treespan.node import NodeKind, Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ingest_svc.readers.block import ParsedFile, Table
+
+    Count = Callable[[Sequence[str]], list[int]]
+
+_RUNS = {
+    BlockKind.HEADING: "heading",
+    BlockKind.PARAGRAPH: "text",
+    BlockKind.QUOTE: "text",
+    BlockKind.LIST_ITEM: "list",
+    BlockKind.TABLE: "table",
+    BlockKind.CODE: "code",
+    BlockKind.IMAGE: "image",
+}
+_CELL_BREAK = "; "
+
+
+@dataclass(frozen=True, slots=True)
+class TreeLimits:
+    """Bounds of a tree."""
+
+    max_nodes: int = 1_000_000
+    max_nesting: int = 200
+
+
+def build_tree(parsed: ParsedFile, count: Count, rules: ChunkRules, limits: TreeLimits) -> Tree:
+    """Return the tree of a file.
+
+    Args:
+        parsed: What the reader made of the file.
+        count: Counts tokens of texts, as the budget does.
+        rules: Sizes of chunks.
+        limits: Bounds of the tree.
+
+    Raises:
+        TooLarge: the tree would have more nodes than allowed.
+    """
+    builder = _Builder(Draft(limits.max_nodes, parsed.page_count), count, rules, limits)
+    for run, blocks in groupby(parsed.blocks, key=lambda block: _RUNS[block.kind]):
+        builder.take(run, list(blocks))
+    return builder.draft.tree(count)
+
+
+@dataclass(slots=True)
+class _Builder:
+    draft: Draft
+    count: Count
+    rules: ChunkRules
+    limits: TreeLimits
+
+    def __post_init__(self) -> None:
+        self._sections: list[tuple[int, int]] = []  # (level, position), outermost first
+
+    @property
+    def _parent(self) -> int:
+        return self._sections[-1][1] if self._sections else 0
+
+    def take(self, run: str, blocks: list[Block]) -> None:
+        """Add neighbouring blocks of one sort."""
+        match run:
+            case "heading":
+                self._headings(blocks)
+            case "text":
+                texts = [_body(block) for block in blocks]
+                self._leaves(self._parent, texts, "\n\n", first="\n\n")
+            case "list":
+                self._list(blocks)
+            case "table":
+                for block in blocks:
+                    if block.table is not None:
+                        self._table(block.table, block)
+            case "code":
+                for block in blocks:
+                    self._code(block)
+            case "image":
+                self._images(blocks)
+
+    def _headings(self, blocks: list[Block]) -> None:
+        texts = measured([_body(block) for block in blocks], self.count, self.rules)
+        for block, text in zip(blocks, texts, strict=True):
+            while self._sections and self._sections[-1][0] >= block.level:
+                self._sections.pop()
+            if len(self._sections) >= self.limits.max_nesting:
+                self._sections.pop()
+            section = self.draft.add(
+                NodeKind.SECTION, self._parent, _as_one(text), stated=block.stated
+            )
+            self._sections.append((block.level, section))
+
+    def _list(self, blocks: list[Block]) -> None:
+        holder = self.draft.add(NodeKind.LIST, self._parent, pages=_pages(blocks))
+        items = []
+        for block in blocks:
+            text, first, last = _body(block)
+            indent = "  " * (block.level - 1)
+            items.append((f"{indent}{block.marker or '-'} {text}".strip(), first, last))
+        self._leaves(holder, items, "\n", first="\n\n")
+
+    def _leaves(
+        self, parent: int, texts: list[tuple[str, int, int]], between: str, *, first: str
+    ) -> None:
+        """Add texts as leaves: short ones packed together, long ones cut below a node of their own."""
+        measured_texts = measured([text for text in texts if text[0]], self.count, self.rules)
+        before = first
+        for group in packed(measured_texts, self.rules):
+            if len(group) > 1:
+                self.draft.add(NodeKind.CHUNK, parent, _joined(group, between), before=before)
+            else:
+                self._long(NodeKind.TEXT, parent, group[0], before)
+            before = between
+
+    def _long(self, kind: NodeKind, parent: int, text: Text, before: str) -> None:
+        chunks = cut(text, self.rules)
+        if len(chunks) == 1:
+            self.draft.add(kind, parent, chunks[0], before=before)
+            return
+        holder = self.draft.add(kind, parent, pages=(text.page_start, text.page_end))
+        at = 0
+        for chunk in chunks:
+            start = text.text.index(chunk.text, at)
+            gap = text.text[at:start] if at else before
+            self.draft.add(NodeKind.CHUNK, holder, chunk, before=gap)
+            at = start + len(chunk.text)
+
+    def _table(self, table: Table, block: Block) -> None:
+        pages = (block.page_start, block.page_end)
+        head = "\n".join(
+            filter(None, [table.caption.strip(), " | ".join(table.header).strip(" |")])
+        )
+        rows = [
+            (_row_text(table.header, row), *_row_pages(table, index, pages))
+            for index, row in enumerate(table.rows)
+        ]
+        heads = measured([(head, *pages)] if head else [], self.count, self.rules)
+        holder = self.draft.add(
+            NodeKind.TABLE, self._parent, _as_one(heads[0]) if heads else None, pages=pages
+        )
+        before = "\n" if heads else "\n\n"
+        for row in measured([row for row in rows if row[0]], self.count, self.rules):
+            whole = row.tokens <= self.rules.limit_tokens
+            if whole:
+                self.draft.add(NodeKind.TABLE_ROW, holder, _as_one(row), before=before)
+            else:
+                self._long(NodeKind.TABLE_ROW, holder, row, before)
+            before = "\n"
+
+    def _code(self, block: Block) -> None:
+        body = (block.text.strip("\n").rstrip(), block.page_start, block.page_end)
+        for text in measured([body] if body[0] else [], self.count, self.rules, lines=True):
+            self._long(NodeKind.CODE, self._parent, text, "\n\n")
+
+    def _images(self, blocks: list[Block]) -> None:
+        for block in blocks:
+            body = _body(block)
+            texts = measured([body] if body[0] else [], self.count, self.rules)
+            self.draft.add(
+                NodeKind.IMAGE, self._parent, _as_one(texts[0]) if texts else None, pages=body[1:]
+            )
+
+
+def _body(block: Block) -> tuple[str, int, int]:
+    return block.text.strip(), block.page_start, block.page_end
+
+
+def _pages(blocks: Iterable[Block]) -> tuple[int, int]:
+    listed = list(blocks)
+    return listed[0].page_start, listed[-1].page_end
+
+
+def _as_one(text: Text) -> Text:
+    """Return a text that counts as one sentence, as a heading or a row does."""
+    if len(text.sentences) <= 1:
+        return text
+    whole = Sentence(0, len(text.text), text.tokens)
+    return Text(text.text, (whole,), text.page_start, text.page_end)
+
+
+def _joined(group: Sequence[Text], between: str) -> Text:
+    sentences: list[Sentence] = []
+    at = 0
+    for text in group:
+        sentences += [Sentence(at + s.start, at + s.end, s.tokens) for s in text.sentences]
+        at += len(text.text) + len(between)
+    first = next((text.page_start for text in group if text.page_start), 0)
+    return Text(
+        between.join(text.text for text in group),
+        tuple(sentences),
+        first,
+        max(text.page_end for text in group),
+    )
+
+
+def _row_text(header: Sequence[str], row: Sequence[str]) -> str:
+    """Return a row in words: "column: value" for every cell that is not empty."""
+    cells = []
+    for index, cell in enumerate(row):
+        value = " ".join(cell.split())
+        name = " ".join(header[index].split()) if index < len(header) else ""
+        if value:
+            cells.append(f"{name}: {value}" if name else value)
+    return _CELL_BREAK.join(cells)
+
+
+def _row_pages(table: Table, index: int, pages: tuple[int, int]) -> tuple[int, int]:
+    if index < len(table.row_pages):
+        return table.row_pages[index], table.row_pages[index]
+    return pages

@@ -1,0 +1,109 @@
+"""The search service as a process: parts together, serve, drain."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from concurrent import futures
+from contextlib import ExitStack
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from search_svc.follower import Follower
+from search_svc.index import DocumentCache, Index
+from search_svc.pipeline import Pipeline
+from search_svc.service import SERVICE, SearchService
+from treespan import metrics
+from treespan.batcher import QueryBatcher
+from treespan.config import Config, ConfigError, load
+from treespan.embed import Embedder
+from treespan.errors import TreespanError
+from treespan.log import configure
+from treespan.models.chosen import prepare_chosen
+from treespan.rpc import SyncEdge, bind, drained_on_signal, server_options
+from treespan.rpc.server import AddressInUse
+from treespan.store import open_reader
+
+_log = logging.getLogger("search_svc")
+
+
+def serve(config: Config) -> None:
+    """Serve until SIGTERM or SIGINT, then drain."""
+    with ExitStack() as parts:
+        reader = open_reader(config.store.path)
+        parts.callback(reader.close)
+        index = Index(config.search)
+        follower = Follower(reader, index, config.search.poll_ms / 1000)
+        follower.start()
+        parts.callback(follower.stop)
+        embedder = Embedder.open(
+            prepare_chosen(config.models), threads=config.models.threads
+        )
+        batcher = QueryBatcher(
+            embedder, queue=config.models.query_queue, cache=config.models.query_cache
+        )
+        parts.callback(batcher.close)
+        pipeline = Pipeline(
+            index,
+            DocumentCache(config.search.document_cache_bytes),
+            follower,
+            reader,
+            batcher,
+            config.search.max_message_bytes,
+        )
+        service = SearchService(pipeline, index, follower, reader, embedder, config.search)
+        _run(config, service, follower, {"store": reader.engine(), "model": embedder.name})
+
+
+def _run(config: Config, service: SearchService, follower: Follower, about: dict[str, str]) -> None:
+    server = grpc.server(
+        futures.ThreadPoolExecutor(config.search.threads, thread_name_prefix="call"),
+        interceptors=[SyncEdge(config.log, config.search.default_deadline_s)],
+        options=server_options(config.search.max_message_bytes),
+        maximum_concurrent_rpcs=config.search.concurrency,
+    )
+    server.add_generic_rpc_handlers((service.handlers(),))
+    healthy = health.HealthServicer()
+    healthy.set(SERVICE, health_pb2.HealthCheckResponse.NOT_SERVING)
+    health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
+    reflection.enable_server_reflection((SERVICE, reflection.SERVICE_NAME), server)
+    bind(server, config.search.address)
+    metrics.serve(config.search.metrics_port)
+    server.start()
+
+    def ready() -> None:
+        follower.wait_ready()
+        healthy.set(SERVICE, health_pb2.HealthCheckResponse.SERVING)
+        _log.info("serving", extra={"address": config.search.address, **about})
+
+    threading.Thread(target=ready, name="ready", daemon=True).start()
+
+    def stop() -> None:
+        _log.info("stopping", extra={"grace_s": config.search.drain_s})
+        healthy.enter_graceful_shutdown()
+        server.stop(config.search.drain_s).wait()
+
+    drained_on_signal(stop)
+
+
+def main() -> int:
+    """Run the service; return the exit code."""
+    try:
+        config, _ = load()
+    except ConfigError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    configure(config.log, "search")
+    try:
+        serve(config)
+    except (TreespanError, AddressInUse) as error:
+        _log.error("cannot start: %s", error)  # noqa: TRY400 - the sentence says all
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

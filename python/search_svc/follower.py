@@ -1,0 +1,155 @@
+"""Follows the store: what ingest commits is searchable here within milliseconds.
+
+Polling is the truth; nothing tells this process of a change. A change that is applied twice, or after a later one of the
+same artifact, does no harm: what counts is what the store shows now.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from treespan import metrics
+from treespan.errors import CollectionNotFound, DeadlineExceeded, TreespanError
+from treespan.store.records import Change
+
+if TYPE_CHECKING:
+    from search_svc.index import Index
+    from treespan.store.interface import Reader
+    from treespan.store.records import Operation
+
+_BATCH = 1000
+_AFTER_FAILURE_S = 0.5
+_log = logging.getLogger(__name__)
+
+
+class Follower:
+    """Keeps an index equal to the store. One thread applies changes, another seals rows into graphs."""
+
+    def __init__(self, reader: Reader, index: Index, poll_s: float) -> None:
+        self._reader = reader
+        self._index = index
+        self._poll_s = poll_s
+        self._applied = 0
+        self._epoch = ""
+        self._ready = threading.Event()
+        self._stop = threading.Event()
+        self._sealable = threading.Event()
+        self._moved = threading.Condition()
+        self._threads = [
+            threading.Thread(target=self._follow, name="follow", daemon=True),
+            threading.Thread(target=self._seal, name="seal", daemon=True),
+        ]
+
+    def start(self) -> None:
+        """Begin to follow; returns at once."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """End, and wait for the end."""
+        self._stop.set()
+        self._sealable.set()
+        for thread in self._threads:
+            thread.join()
+
+    def wait_ready(self, timeout_s: float | None = None) -> bool:
+        """Wait until everything that the store held at the start is searchable."""
+        return self._ready.wait(timeout_s)
+
+    @property
+    def applied_seq(self) -> int:
+        """Return the last change that is applied."""
+        return self._applied
+
+    def wait_for(self, seq: int, timeout_s: float) -> None:
+        """Wait until a change is applied.
+
+        Raises:
+            DeadlineExceeded: it was not within the time.
+        """
+        with self._moved:
+            reached = self._moved.wait_for(lambda: self._applied >= seq, timeout_s)
+        if not reached:
+            raise DeadlineExceeded(
+                f"min_seq is {seq}, and only change {self._applied} is applied; "
+                "try again, or with a longer deadline"
+            )
+
+    def _follow(self) -> None:
+        while not self._stop.is_set():
+            try:
+                if not self._ready.is_set() or self._reader.changed():
+                    self._catch_up()
+                    self._ready.set()
+                self._stop.wait(self._poll_s)
+            except TreespanError as error:
+                _log.warning("cannot read the store: %s", error)
+                self._stop.wait(_AFTER_FAILURE_S)
+
+    def _catch_up(self) -> None:
+        epoch = self._reader.epoch()
+        if epoch != self._epoch:
+            self._load(epoch)
+        while operations := self._reader.operations_after(self._applied, _BATCH):
+            for operation in operations:
+                self._apply(operation)
+                self._move_to(operation.seq)
+        self._index.count()
+        self._sealable.set()
+
+    def _load(self, epoch: str) -> None:
+        """Index everything that the store shows."""
+        start = time.monotonic()
+        self._index.clear()
+        seq = self._reader.last_seq()
+        for record in self._reader.all_collections():
+            self._index.put_collection(record)
+        documents = 0
+        for tenant, collection, _, doc_id in list(self._reader.searchable_ids()):
+            document = self._reader.searchable(tenant, collection, doc_id)
+            if document is not None and self._index.collection(tenant, collection):
+                self._index.put(document)
+                documents += 1
+        self._epoch = epoch
+        self._move_to(seq)
+        _log.info(
+            "loaded the store",
+            extra={
+                "documents": documents,
+                "seq": seq,
+                "seconds": round(time.monotonic() - start, 2),
+            },
+        )
+
+    def _apply(self, operation: Operation) -> None:
+        tenant, collection = operation.tenant, operation.collection
+        match operation.change:
+            case Change.COLLECTION_PUT:
+                try:
+                    self._index.put_collection(self._reader.collection(tenant, collection))
+                except CollectionNotFound:
+                    self._index.drop_collection(tenant, collection)
+            case Change.COLLECTION_DELETED:
+                self._index.drop_collection(tenant, collection)
+            case Change.ARTIFACT_PUT:
+                document = self._reader.searchable(tenant, collection, operation.doc_id)
+                if document is not None and self._index.collection(tenant, collection):
+                    self._index.put(document)
+            case Change.ARTIFACT_DELETED:
+                self._index.drop(tenant, collection, operation.artifact)
+
+    def _move_to(self, seq: int) -> None:
+        with self._moved:
+            self._applied = seq
+            self._moved.notify_all()
+        metrics.APPLIED_SEQ.set(seq)
+
+    def _seal(self) -> None:
+        while not self._stop.is_set():
+            self._sealable.wait()
+            self._sealable.clear()
+            while not self._stop.is_set() and self._index.seal():
+                _log.info("sealed a segment")

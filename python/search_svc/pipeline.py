@@ -1,0 +1,217 @@
+"""The read side in order: query -> vector -> nearest chunks -> context -> reply bytes."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from search_svc.index import Document, answer, hits_of_nodes
+from search_svc.messages import document_head
+from treespan import metrics
+from treespan.errors import ArtifactNotReady, CollectionNotFound, ModelMismatch, NotServing
+from treespan.identity import node_id
+from treespan.store.records import ArtifactState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from search_svc.follower import Follower
+    from search_svc.index import CollectionIndex, DocumentCache, Hits, Index
+    from search_svc.query import Context, NodesQuery, Query
+    from treespan.batcher import QueryBatcher
+    from treespan.rpc import Call
+    from treespan.store.interface import Reader
+    from treespan.store.records import Tenant
+
+# A version that goes between finding its chunks and loading its text is searched for again.
+_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds by stage."""
+
+    embed_s: float = 0.0
+    recall_s: float = 0.0
+    context_s: float = 0.0
+    total_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a query."""
+
+    chunks: bytes
+    """Field `chunks` of the reply, serialised."""
+    tokens: int
+    hits: Hits
+    applied_seq: int
+    times: Times
+
+
+class _VersionGone(NotServing):
+    """A document was replaced or deleted while its answer was made."""
+
+    def __init__(self) -> None:
+        super().__init__("documents changed while the answer was made; try again")
+
+
+class Pipeline:
+    """Answers queries. Safe from many threads."""
+
+    def __init__(
+        self,
+        index: Index,
+        documents: DocumentCache,
+        follower: Follower,
+        reader: Reader,
+        batcher: QueryBatcher,
+        max_bytes: int,
+    ) -> None:
+        self._index = index
+        self._documents = documents
+        self._follower = follower
+        self._reader = reader
+        self._batcher = batcher
+        self._max_bytes = max_bytes
+
+    def search(self, query: Query, call: Call) -> Answer:
+        """Return the chunks nearest to a query, each with its context.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+            ArtifactNotFound: a named artifact does not exist, with `validate`.
+            ArtifactNotReady: a named artifact is not POPULATED, with `validate`.
+            InvalidVector: the vector has another dimension than the collection.
+            ModelMismatch: the collection was made with another model.
+            DeadlineExceeded: the time is up.
+        """
+        start = time.perf_counter()
+        self._wait(query.min_seq, call)
+        collection = self._collection(query.tenant, query.collection, call)
+        vector = self._vector(query, collection, call)
+        embedded = time.perf_counter()
+        for attempt in range(_TRIES):
+            applied_seq = self._follower.applied_seq
+            with metrics.stage("recall"):
+                hits = self._recall(query, collection, vector, call)
+            recalled = time.perf_counter()
+            call.time_left_s()
+            try:
+                with metrics.stage("context"):
+                    chunks, tokens = self._answer(hits, collection, query.context)
+            except _VersionGone:
+                if attempt + 1 < _TRIES:
+                    continue
+                raise
+            break
+        end = time.perf_counter()
+        times = Times(embedded - start, recalled - embedded, end - recalled, end - start)
+        return Answer(chunks, tokens, hits, applied_seq, times)
+
+    def expand(self, query: NodesQuery, call: Call) -> tuple[Answer, list[str]]:
+        """Return the context of known nodes, and the ids of those that no visible document has."""
+        start = time.perf_counter()
+        self._wait(query.min_seq, call)
+        collection = self._collection(query.tenant, query.collection, call)
+        found: list[tuple[int, int]] = []
+        missing: list[str] = []
+        for doc_id, position in query.nodes:
+            visible = collection.by_doc_id.get(doc_id)
+            document = self._loaded(collection, visible.key) if visible else None
+            if visible is None or document is None or position >= len(document):
+                missing.append(node_id(doc_id, position))
+            else:
+                found.append((visible.key, position))
+        hits = hits_of_nodes(found)
+        chunks, tokens = self._answer(hits, collection, query.context)
+        seconds = time.perf_counter() - start
+        times = Times(context_s=seconds, total_s=seconds)
+        return Answer(chunks, tokens, hits, self._follower.applied_seq, times), missing
+
+    def prefetch(self, texts: Sequence[str], call: Call) -> None:
+        """Embed several texts in as few runs of the model as can be; the vectors wait in its cache."""
+        self._batcher.prefetch([text for text in texts if text.strip()], call.time_left_s())
+
+    def _wait(self, min_seq: int, call: Call) -> None:
+        if min_seq > self._follower.applied_seq:
+            self._follower.wait_for(min_seq, call.time_left_s())
+
+    def _collection(self, tenant: Tenant, name: str, call: Call) -> CollectionIndex:
+        collection = self._index.collection(tenant, name)
+        if collection is None:
+            self._reader.collection(tenant, name)  # says what is wrong, unless it is only new
+            self._follower.wait_for(self._reader.last_seq(), call.time_left_s())
+            collection = self._index.collection(tenant, name)
+        if collection is None:
+            raise CollectionNotFound(name)
+        return collection
+
+    def _vector(self, query: Query, collection: CollectionIndex, call: Call) -> bytes:
+        if not query.text:
+            return query.vector
+        if collection.record.embedding_fingerprint != self._batcher.fingerprint:
+            raise ModelMismatch(
+                query.collection,
+                f"collection {query.collection!r} was made with "
+                f"{collection.record.embedding_model}, and this server embeds queries with "
+                "another model; set models.embedding, or search by vector",
+            )
+        with metrics.stage("embed"):
+            return self._batcher.embed(query.text, call.time_left_s()).tobytes()
+
+    def _recall(self, query: Query, collection: CollectionIndex, vector: bytes, call: Call) -> Hits:
+        allowed = self._allowed(query, collection, call) if query.artifacts else None
+        return collection.nearest(vector, query.limit, query.threshold, allowed)
+
+    def _allowed(self, query: Query, collection: CollectionIndex, call: Call) -> list[int]:
+        """Return the keys of the artifacts named; with `validate` all must be there."""
+        if query.validate and any(name not in collection.by_artifact for name in query.artifacts):
+            self._validate(query, collection, call)
+        found = (collection.by_artifact.get(name) for name in query.artifacts)
+        return [visible.key for visible in found if visible is not None]
+
+    def _validate(self, query: Query, collection: CollectionIndex, call: Call) -> None:
+        """Refuse artifacts that cannot be searched; wait for those that are only new."""
+        for name in query.artifacts:
+            if name in collection.by_artifact:
+                continue
+            record = self._reader.artifact(query.tenant, query.collection, name)
+            if record.state is not ArtifactState.POPULATED:
+                raise ArtifactNotReady(
+                    name,
+                    f"artifact {name!r} is {record.state.name}; wait until it is POPULATED, "
+                    "or search with validate = false",
+                )
+        self._wait(self._reader.last_seq(), call)
+
+    def _answer(
+        self, hits: Hits, collection: CollectionIndex, context: Context
+    ) -> tuple[bytes, int]:
+        documents = []
+        for key in hits.documents():
+            document = self._loaded(collection, key)
+            if document is None:
+                raise _VersionGone
+            documents.append(document)
+        return answer(hits, documents, context, self._max_bytes)
+
+    def _loaded(self, collection: CollectionIndex, key: int) -> Document | None:
+        """Return a document with its tree and text; None where it is visible no more."""
+        visible = collection.by_key.get(key)
+        if visible is None:
+            return None
+
+        def load() -> Document:
+            document = self._reader.searchable(
+                collection.record.tenant, collection.record.name, visible.doc_id
+            )
+            if document is None:
+                raise _VersionGone
+            return Document(document.doc_id, document.tree, document_head(document))
+
+        try:
+            return self._documents.get(key, load)
+        except _VersionGone:
+            return None

@@ -1,0 +1,96 @@
+"""`treespan artifacts`, `collections` and `delete`: what is stored."""
+
+from __future__ import annotations
+
+import click
+from rich.text import Text
+
+from treespan.cli.connection import Connection, collection_option, json_option, pass_connection
+from treespan.cli.plain import plain
+from treespan.cli.screen import echo_json, notices, one_line, screen, table
+from treespan.errors import ArtifactNotFound
+from treespan.v1.ingest_service_pb2 import Artifact, Collection
+
+
+@click.command()
+@collection_option
+@json_option
+@pass_connection
+def artifacts(connection: Connection, collection: str, as_json: bool) -> None:
+    """List the artifacts of a collection."""
+    with connection.client() as client:
+        found = client.list_artifacts(collection)
+        if as_json:
+            for artifact in found:
+                echo_json(plain(artifact))
+            return
+        numbers = ("pages", "chunks", "tokens", "warnings")
+        shown = table("artifact", "state", "type", *numbers, numbers=numbers)
+        for artifact in found:
+            shown.add_row(*_artifact_row(artifact))
+    screen().print(shown if shown.row_count else f"collection {collection!r} is empty")
+
+
+@click.command()
+@json_option
+@pass_connection
+def collections(connection: Connection, as_json: bool) -> None:
+    """List the collections, with their counts."""
+    with connection.client() as client:
+        # A list has no counts; each collection asked for by itself has.
+        found = (client.get_collection(one.collection) for one in client.list_collections())
+        if as_json:
+            for collection in found:
+                echo_json(plain(collection))
+            return
+        numbers = ("artifacts", "nodes", "vectors", "tokens", "chunk tokens")
+        shown = table("collection", *numbers, "model", numbers=numbers)
+        for collection in found:
+            shown.add_row(*_collection_row(collection))
+    screen().print(shown if shown.row_count else "there is no collection")
+
+
+@click.command()
+@click.argument("artifacts", nargs=-1, required=True, metavar="ARTIFACT...")
+@collection_option
+@click.pass_context
+def delete(ctx: click.Context, artifacts: tuple[str, ...], collection: str) -> None:
+    """Delete artifacts, and take them out of all answers.
+
+    One that does not exist is reported, and the others are deleted all the same.
+    """
+    failed = False
+    with ctx.find_object(Connection).client() as client:
+        for artifact in artifacts:
+            try:
+                client.delete_artifact(artifact, collection)
+            except ArtifactNotFound as error:
+                notices().print(f"Error: {error.message}")
+                failed = True
+            else:
+                screen().print(f"deleted {artifact}", soft_wrap=True)
+    if failed:
+        ctx.exit(1)
+
+
+def _artifact_row(artifact: Artifact) -> tuple[Text, ...]:
+    state = Artifact.State.Name(artifact.state).removeprefix("STATE_")
+    return (
+        Text(one_line(artifact.artifact)),
+        Text(state, style="" if artifact.state == Artifact.STATE_POPULATED else "yellow"),
+        Text(artifact.media_type),
+        Text(f"{artifact.page_count:,}" if artifact.page_count else "-"),
+        Text(f"{artifact.chunk_count:,}"),
+        Text(f"{artifact.token_count:,}"),
+        Text(f"{len(artifact.warnings):,}", style="yellow" if artifact.warnings else "dim"),
+    )
+
+
+def _collection_row(collection: Collection) -> tuple[Text, ...]:
+    stats = collection.stats
+    counts = (stats.artifacts, stats.nodes, stats.vectors, stats.tokens, collection.chunk_tokens)
+    return (
+        Text(one_line(collection.collection)),
+        *(Text(f"{count:,}") for count in counts),
+        Text(one_line(collection.embedding_model)),
+    )

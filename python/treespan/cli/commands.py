@@ -1,0 +1,114 @@
+"""The `treespan` command: global options, its subcommands, and how an error ends the program.
+
+A subcommand's module is imported when it is called, so that asking for help or a search does not
+wait for what only the servers need.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import click
+
+from treespan.cli.connection import Connection
+from treespan.client.channel import INGEST_ADDRESS, SEARCH_ADDRESS
+from treespan.errors import NotServing, TreespanError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EXIT_FAILED: Final = 1
+EXIT_UNREACHABLE: Final = 2
+
+
+class _Command(NamedTuple):
+    """Where a subcommand is, and what it does in a line."""
+
+    module: str
+    help: str
+
+
+_COMMANDS: Final = {
+    "serve": _Command("treespan.cli.serve", "Start the ingest and search services."),
+    "ingest": _Command("treespan.cli.ingest", "Ingest files and folders."),
+    "search": _Command("treespan.cli.search", "Search, and show every hit with its context."),
+    "explain": _Command("treespan.cli.explain", "Search, and draw how each context was grown."),
+    "tree": _Command("treespan.cli.tree", "Draw an artifact's tree."),
+    "artifacts": _Command("treespan.cli.catalogue", "List the artifacts of a collection."),
+    "collections": _Command("treespan.cli.catalogue", "List the collections."),
+    "delete": _Command("treespan.cli.catalogue", "Delete artifacts."),
+    "status": _Command("treespan.cli.status", "Say what both services are, hold and allow."),
+    "models": _Command("treespan.cli.models", "Convert, list and check embedding models."),
+}
+
+
+class _Failure(click.ClickException):
+    """An error as one line and an exit code."""
+
+    def __init__(self, error: TreespanError) -> None:
+        super().__init__(error.message)
+        self.exit_code = EXIT_UNREACHABLE if isinstance(error, NotServing) else EXIT_FAILED
+
+
+class _Commands(click.Group):
+    """A group that imports a subcommand when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names, in the order of their use."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import and return a subcommand; None where there is none of that name."""
+        if cmd_name not in _COMMANDS:
+            return None
+        command = getattr(import_module(_COMMANDS[cmd_name].module), cmd_name)
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{_COMMANDS[cmd_name].module}.{cmd_name} is not a click command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list of subcommands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.help) for name, command in _COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a subcommand; a treespan error ends it with one line."""
+        try:
+            return super().invoke(ctx)
+        except TreespanError as error:
+            raise _Failure(error) from error
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--ingest",
+    "ingest_address",
+    metavar="ADDRESS",
+    default=INGEST_ADDRESS,
+    envvar="TREESPAN_INGEST",
+    show_default=True,
+    show_envvar=True,
+    help="Where the ingest service listens.",
+)
+@click.option(
+    "--search",
+    "search_address",
+    metavar="ADDRESS",
+    default=SEARCH_ADDRESS,
+    envvar="TREESPAN_SEARCH",
+    show_default=True,
+    show_envvar=True,
+    help="Where the search service listens.",
+)
+@click.option("--tenant", metavar="NAME", help="Tenant to speak for.")
+@click.version_option(package_name="treespan")
+@click.pass_context
+def main(
+    ctx: click.Context, ingest_address: str, search_address: str, tenant: str | None
+) -> None:
+    """Turn files into document trees, and search them with the context around each hit.
+
+    Exit codes: 0 all went well, 1 something failed, 2 wrong usage or no server.
+    """
+    ctx.obj = Connection(ingest_address, search_address, tenant)

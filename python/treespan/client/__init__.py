@@ -1,0 +1,32 @@
+"""The Python client of both services: `Client` for threads, `AsyncClient` for asyncio.
+
+    from treespan.client import Client
+
+    with Client() as client:
+        client.create_collection("papers", exist_ok=True)
+        written = client.ingest_file("attention.pdf", "papers", metadata={"year": 2017})
+        answer = client.search("Why are the dot products scaled?", "papers", min_seq=written.seq)
+        for chunk in answer.chunks:
+            ...  # chunk.text, chunk.previous_texts, chunk.next_texts, chunk.page_start
+
+Answers are the generated messages of `treespan.v1`, typed and documented there; metadata goes in as
+a dict of Python values and comes back as one by `metadata_of`. Failures are the classes of
+`treespan.errors`, chosen by the server's machine-readable reason.
+"""
+
+from treespan.client.blocking import Client
+from treespan.client.coroutines import AsyncClient
+from treespan.client.metadata import MetadataInput, MetadataOutput, metadata_of
+from treespan.client.requests import ContextKeywords, Query, SearchKeywords, search_request
+
+__all__ = [
+    "AsyncClient",
+    "Client",
+    "ContextKeywords",
+    "MetadataInput",
+    "MetadataOutput",
+    "Query",
+    "SearchKeywords",
+    "metadata_of",
+    "search_request",
+]

@@ -1,0 +1,325 @@
+"""The client for threads. One instance may be shared by many."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+
+import grpc
+from grpc_health.v1.health_pb2 import HealthCheckResponse
+from grpc_health.v1.health_pb2_grpc import HealthStub
+
+from treespan.client.channel import INGEST_ADDRESS, SEARCH_ADDRESS, call_metadata, channel_options
+from treespan.client.failures import error_of_item, translated
+from treespan.client.requests import (
+    collection_update,
+    expand_request,
+    health_request,
+    search_request,
+    text_request,
+)
+from treespan.client.upload import POLL_S, Upload, upload_header
+from treespan.errors import CollectionExists, TreespanError
+from treespan.v1 import ingest_service_pb2 as ingest_pb2
+from treespan.v1 import search_service_pb2 as search_pb2
+from treespan.v1.ingest_service_pb2_grpc import IngestServiceStub
+from treespan.v1.search_service_pb2_grpc import SearchServiceStub
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import TracebackType
+
+    from treespan.client.metadata import MetadataInput
+    from treespan.client.requests import ExpandKeywords, Query, SearchKeywords, Service
+    from treespan.v1.node_pb2 import Node
+
+Req = TypeVar("Req")
+Resp = TypeVar("Resp")
+
+
+class Client:
+    """Calls both services, each over one channel, opened at the first call.
+
+    Methods raise the classes of `treespan.errors`: `NotServing` where nobody answers,
+    `DeadlineExceeded` where nobody answers in time. While a server is unavailable, reads are tried
+    up to three times, writes once.
+    """
+
+    def __init__(
+        self,
+        ingest: str = INGEST_ADDRESS,
+        search: str = SEARCH_ADDRESS,
+        *,
+        tenant: str | None = None,
+        timeout_s: float = 30.0,
+        ingest_timeout_s: float | None = None,
+    ) -> None:
+        """Take the services' addresses; `tenant` only for servers without authentication.
+
+        `timeout_s` bounds every call but an ingest, which `ingest_timeout_s` bounds, if set.
+        """
+        self.ingest_address = ingest
+        self.search_address = search
+        self._metadata = call_metadata(tenant)
+        self._timeout_s = timeout_s
+        self._ingest_timeout_s = ingest_timeout_s
+        self._ingest_channel = grpc.insecure_channel(ingest, options=channel_options())
+        self._search_channel = grpc.insecure_channel(search, options=channel_options())
+        self._ingest = IngestServiceStub(self._ingest_channel)
+        self._search = SearchServiceStub(self._search_channel)
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close."""
+        self.close()
+
+    def close(self) -> None:
+        """Close both channels; calls under way fail with `CallCancelled`."""
+        self._ingest_channel.close()
+        self._search_channel.close()
+
+    # Collections
+
+    def create_collection(
+        self,
+        collection: str,
+        *,
+        display_name: str = "",
+        chunk_tokens: int = 0,
+        exist_ok: bool = False,
+    ) -> ingest_pb2.Collection:
+        """Create a collection and return it; with `exist_ok` also one that exists."""
+        wanted = ingest_pb2.Collection(
+            collection=collection, display_name=display_name, chunk_tokens=chunk_tokens
+        )
+        request = ingest_pb2.CreateCollectionRequest(collection=wanted)
+        try:
+            return self._ask_ingest(self._ingest.CreateCollection, request).collection
+        except CollectionExists:
+            if not exist_ok:
+                raise
+            return self.get_collection(collection)
+
+    def get_collection(self, collection: str) -> ingest_pb2.Collection:
+        """Return a collection with its counts."""
+        request = ingest_pb2.GetCollectionRequest(collection=collection)
+        return self._ask_ingest(self._ingest.GetCollection, request).collection
+
+    def list_collections(self) -> Iterator[ingest_pb2.Collection]:
+        """Yield all collections by name, without counts; pages are fetched as they are needed."""
+        request = ingest_pb2.ListCollectionsRequest()
+        while True:
+            page = self._ask_ingest(self._ingest.ListCollections, request)
+            yield from page.collections
+            request.page_token = page.next_page_token
+            if not request.page_token:
+                return
+
+    def update_collection(
+        self, collection: str, *, display_name: str | None = None, chunk_tokens: int | None = None
+    ) -> ingest_pb2.Collection:
+        """Change what is given of a collection and return it."""
+        request = collection_update(collection, display_name, chunk_tokens)
+        return self._ask_ingest(self._ingest.UpdateCollection, request).collection
+
+    def delete_collection(
+        self, collection: str, *, force: bool = False, missing_ok: bool = False
+    ) -> ingest_pb2.DeleteCollectionResponse:
+        """Delete a collection; one that holds artifacts only with `force`."""
+        request = ingest_pb2.DeleteCollectionRequest(
+            collection=collection, force=force, allow_missing=missing_ok
+        )
+        return self._ask_ingest(self._ingest.DeleteCollection, request)
+
+    # Artifacts
+
+    def ingest_file(
+        self,
+        path: str | Path,
+        collection: str,
+        artifact: str | None = None,
+        *,
+        file_name: str | None = None,
+        metadata: MetadataInput | None = None,
+        password: str | None = None,
+        progress: Callable[[ingest_pb2.Progress], None] | None = None,
+    ) -> ingest_pb2.IngestFileResponse:
+        """Ingest a file from disk and return when it is searchable.
+
+        Artifact and file name are the path's last part unless given. `progress` is called about
+        seven times a second with the stage that the ingest is in.
+
+        Raises:
+            OSError: the file cannot be read.
+            FileProblem: the server does not take the file; the class says why.
+        """
+        name = Path(path).name
+        header = upload_header(collection, artifact or name, file_name or name, metadata, password)
+        return self._upload(Upload.of_file(path, header), collection, artifact or name, progress)
+
+    def ingest_bytes(
+        self,
+        data: bytes,
+        collection: str,
+        artifact: str,
+        *,
+        file_name: str | None = None,
+        metadata: MetadataInput | None = None,
+        password: str | None = None,
+        progress: Callable[[ingest_pb2.Progress], None] | None = None,
+    ) -> ingest_pb2.IngestFileResponse:
+        """Ingest a file held in memory; otherwise as `ingest_file`."""
+        header = upload_header(collection, artifact, file_name or artifact, metadata, password)
+        return self._upload(Upload.of_bytes(data, header), collection, artifact, progress)
+
+    def ingest_text(
+        self,
+        text: str,
+        collection: str,
+        artifact: str,
+        *,
+        media_type: str = "text/plain",
+        metadata: MetadataInput | None = None,
+    ) -> ingest_pb2.IngestTextResponse:
+        """Ingest a text of at most 1 MiB and return when it is searchable."""
+        request = text_request(text, collection, artifact, media_type, metadata)
+        with translated(self.ingest_address):
+            return self._ingest.IngestText(
+                request, timeout=self._ingest_timeout_s, metadata=self._metadata
+            )
+
+    def get_artifact(self, artifact: str, collection: str) -> ingest_pb2.Artifact:
+        """Return an artifact, with the progress of an ingest under way."""
+        request = ingest_pb2.GetArtifactRequest(collection=collection, artifact=artifact)
+        return self._ask_ingest(self._ingest.GetArtifact, request).artifact
+
+    def list_artifacts(self, collection: str) -> Iterator[ingest_pb2.Artifact]:
+        """Yield all artifacts of a collection by name; pages are fetched as they are needed."""
+        request = ingest_pb2.ListArtifactsRequest(collection=collection)
+        while True:
+            page = self._ask_ingest(self._ingest.ListArtifacts, request)
+            yield from page.artifacts
+            request.page_token = page.next_page_token
+            if not request.page_token:
+                return
+
+    def delete_artifact(self, artifact: str, collection: str, *, missing_ok: bool = False) -> int:
+        """Delete an artifact; return the sequence number of the change, 0 where nothing changed."""
+        request = ingest_pb2.DeleteArtifactRequest(
+            collection=collection, artifact=artifact, allow_missing=missing_ok
+        )
+        return self._ask_ingest(self._ingest.DeleteArtifact, request).seq
+
+    def get_node(self, node_id: str, collection: str) -> ingest_pb2.GetNodeResponse:
+        """Return one node and the artifact that holds it."""
+        request = ingest_pb2.GetNodeRequest(collection=collection, node_id=node_id)
+        return self._ask_ingest(self._ingest.GetNode, request)
+
+    def export_tree(self, artifact: str, collection: str) -> Iterator[Node]:
+        """Yield the nodes of an artifact in document order, as they arrive."""
+        request = ingest_pb2.ExportTreeRequest(collection=collection, artifact=artifact)
+        with translated(self.ingest_address):
+            pages = self._ingest.ExportTree(
+                request, timeout=self._timeout_s, metadata=self._metadata
+            )
+            try:
+                for page in pages:
+                    yield from page.nodes
+            finally:
+                pages.cancel()
+
+    # Search
+
+    def search(
+        self, query: Query, collection: str = "default", **keywords: Unpack[SearchKeywords]
+    ) -> search_pb2.SearchResponse:
+        """Return the chunks nearest to a text or vector, best first, each with its context."""
+        request = search_request(query, collection, **keywords)
+        return self._ask_search(self._search.Search, request)
+
+    def batch_search(
+        self, requests: Iterable[search_pb2.SearchRequest]
+    ) -> list[search_pb2.SearchResponse | TreespanError]:
+        """Answer up to 64 searches made by `search_request`; failures are in the list."""
+        batch = search_pb2.BatchSearchRequest(requests=requests)
+        return [
+            error_of_item(result.failure) if result.HasField("failure") else result.response
+            for result in self._ask_search(self._search.BatchSearch, batch).results
+        ]
+
+    def expand(
+        self, node_ids: Iterable[str], collection: str, **keywords: Unpack[ExpandKeywords]
+    ) -> search_pb2.ExpandResponse:
+        """Return the context of known nodes, without searching."""
+        return self._ask_search(
+            self._search.Expand, expand_request(node_ids, collection, **keywords)
+        )
+
+    def explain(
+        self, query: Query, collection: str = "default", **keywords: Unpack[SearchKeywords]
+    ) -> search_pb2.ExplainResponse:
+        """Return what `search` does, and how it came about."""
+        request = search_request(query, collection, **keywords)
+        return self._ask_search(self._search.Explain, search_pb2.ExplainRequest(search=request))
+
+    def server_info(self) -> search_pb2.GetServerInfoResponse:
+        """Return what the search service is, holds and allows."""
+        return self._ask_search(self._search.GetServerInfo, search_pb2.GetServerInfoRequest())
+
+    def is_serving(self, service: Service) -> bool:
+        """Return whether a service says that it is ready; `NotServing` where none answers."""
+        ingest = service == "ingest"
+        address = self.ingest_address if ingest else self.search_address
+        check = HealthStub(self._ingest_channel if ingest else self._search_channel).Check
+        with translated(address):
+            answer = check(health_request(service), timeout=self._timeout_s)
+        return bool(answer.status == HealthCheckResponse.SERVING)
+
+    def _ask_ingest(self, method: grpc.UnaryUnaryMultiCallable[Req, Resp], request: Req) -> Resp:
+        with translated(self.ingest_address):
+            return method(request, timeout=self._timeout_s, metadata=self._metadata)
+
+    def _ask_search(self, method: grpc.UnaryUnaryMultiCallable[Req, Resp], request: Req) -> Resp:
+        with translated(self.search_address):
+            return method(request, timeout=self._timeout_s, metadata=self._metadata)
+
+    def _upload(
+        self,
+        upload: Upload,
+        collection: str,
+        artifact: str,
+        progress: Callable[[ingest_pb2.Progress], None] | None,
+    ) -> ingest_pb2.IngestFileResponse:
+        with closing(upload), translated(self.ingest_address):
+            call = self._ingest.IngestFile.future(
+                upload, timeout=self._ingest_timeout_s, metadata=self._metadata
+            )
+            try:
+                if progress is None:
+                    return call.result()
+                while True:
+                    try:
+                        return call.result(timeout=POLL_S)
+                    except grpc.FutureTimeoutError:
+                        progress(self._progress(upload, collection, artifact))
+            finally:
+                call.cancel()
+
+    def _progress(self, upload: Upload, collection: str, artifact: str) -> ingest_pb2.Progress:
+        if not upload.is_sent:
+            return upload.progress()
+        try:
+            known = self.get_artifact(artifact, collection)
+        except TreespanError:
+            # The ingest itself will say what is wrong, if anything is.
+            return upload.progress()
+        return known.progress if known.HasField("progress") else upload.progress()

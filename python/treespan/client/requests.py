@@ -1,0 +1,185 @@
+"""Requests made from plain Python values: the part that both clients share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, Unpack
+
+import numpy as np
+from google.protobuf.field_mask_pb2 import FieldMask
+from grpc_health.v1.health_pb2 import HealthCheckRequest
+
+from treespan.client.metadata import metadata_values
+from treespan.errors import InvalidField
+from treespan.v1.context_filter_pb2 import ContextFilter
+from treespan.v1.ingest_service_pb2 import (
+    Collection,
+    IngestTextRequest,
+    UpdateCollectionRequest,
+)
+from treespan.v1.search_service_pb2 import ContextOptions, ExpandRequest, SearchRequest, Vector
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from treespan.client.metadata import MetadataInput
+
+Query: TypeAlias = "str | Sequence[float] | NDArray[np.float32]"
+"""A question or words, or a vector made by the collection's embedding model."""
+
+Mode: TypeAlias = Literal["none", "tree", "sentence-window", "linear", "parent"]
+
+Service: TypeAlias = Literal["ingest", "search"]
+
+MAX_TEXT_BYTES = 1024 * 1024
+
+
+class ContextKeywords(TypedDict, total=False):
+    """Keywords about context; meaning, ranges and defaults as in `treespan.v1.ContextOptions`."""
+
+    mode: Mode
+    token_budget: int | None
+    answer_token_budget: int | None
+    gaps: bool
+    merge: bool
+    sentences: int | None
+    nodes: bool
+    trace: bool
+
+
+class SearchKeywords(ContextKeywords, total=False):
+    """Keywords of a search; meaning, ranges and defaults as in `treespan.v1.SearchRequest`."""
+
+    artifacts: Sequence[str]
+    limit: int | None
+    score_threshold: float | None
+    validate: bool
+    min_seq: int
+
+
+class ExpandKeywords(ContextKeywords, total=False):
+    """Keywords of an expansion; meaning, ranges and defaults as in `treespan.v1.ExpandRequest`."""
+
+    min_seq: int
+
+
+def search_request(
+    query: Query, collection: str = "default", **keywords: Unpack[SearchKeywords]
+) -> SearchRequest:
+    """Return a request of Search, BatchSearch or Explain.
+
+    Raises:
+        InvalidField: the mode is not known, or the vector is not one row of numbers.
+        TypeError: a keyword is not known.
+        ValueError: a number does not fit its field, such as a negative limit.
+    """
+    _refuse_unknown("search_request", keywords.keys() - SearchKeywords.__annotations__.keys())
+    request = SearchRequest(
+        context_filter=ContextFilter(
+            collection=collection, artifacts=_names(keywords.get("artifacts", ()))
+        ),
+        limit=keywords.get("limit"),
+        score_threshold=keywords.get("score_threshold"),
+        context=_context(keywords),
+        validate=keywords.get("validate"),
+        min_seq=keywords.get("min_seq", 0),
+    )
+    if isinstance(query, str):
+        request.text = query
+    else:
+        request.vector.CopyFrom(_vector(query))
+    return request
+
+
+def expand_request(
+    node_ids: Iterable[str], collection: str, **keywords: Unpack[ExpandKeywords]
+) -> ExpandRequest:
+    """Return a request of Expand; raises as `search_request` does."""
+    _refuse_unknown("expand", keywords.keys() - ExpandKeywords.__annotations__.keys())
+    return ExpandRequest(
+        collection=collection,
+        node_ids=_names(node_ids),
+        context=_context(keywords),
+        min_seq=keywords.get("min_seq", 0),
+    )
+
+
+def text_request(
+    text: str, collection: str, artifact: str, media_type: str, metadata: MetadataInput | None
+) -> IngestTextRequest:
+    """Return a request of IngestText; raises `InvalidField` for more than 1 MiB."""
+    size = len(text.encode())
+    if size > MAX_TEXT_BYTES:
+        raise InvalidField(
+            "text", f"it has {size:,} bytes of UTF-8, at most {MAX_TEXT_BYTES:,}; use ingest_bytes"
+        )
+    return IngestTextRequest(
+        collection=collection,
+        artifact=artifact,
+        text=text,
+        media_type=media_type,
+        metadata=metadata_values(metadata or {}),
+    )
+
+
+def collection_update(
+    collection: str, display_name: str | None, chunk_tokens: int | None
+) -> UpdateCollectionRequest:
+    """Return a request that changes what is not None."""
+    given = {"display_name": display_name, "chunk_tokens": chunk_tokens}
+    return UpdateCollectionRequest(
+        collection=Collection(
+            collection=collection, display_name=display_name or "", chunk_tokens=chunk_tokens or 0
+        ),
+        update_mask=FieldMask(paths=[name for name, value in given.items() if value is not None]),
+    )
+
+
+def health_request(service: Service) -> HealthCheckRequest:
+    """Return a request for the readiness of a service."""
+    return HealthCheckRequest(service=f"treespan.v1.{service.title()}Service")
+
+
+def _context(keywords: ContextKeywords) -> ContextOptions:
+    return ContextOptions(
+        mode=_mode(keywords.get("mode")),
+        token_budget=keywords.get("token_budget"),
+        answer_token_budget=keywords.get("answer_token_budget"),
+        gaps=keywords.get("gaps", False),
+        merge=keywords.get("merge", False),
+        sentences=keywords.get("sentences"),
+        nodes=keywords.get("nodes", False),
+        trace=keywords.get("trace", False),
+    )
+
+
+def _mode(name: str | None) -> ContextOptions.Mode.ValueType:
+    if name is None:
+        return ContextOptions.MODE_UNSPECIFIED
+    modes = {
+        mode.removeprefix("MODE_").replace("_", "-").lower(): number
+        for mode, number in ContextOptions.Mode.items()
+        if number != ContextOptions.MODE_UNSPECIFIED
+    }
+    if name not in modes:
+        raise InvalidField("context.mode", f"{name!r} is none of {', '.join(modes)}")
+    return modes[name]
+
+
+def _vector(query: Sequence[float] | NDArray[np.float32]) -> Vector:
+    row = np.asarray(query, dtype="<f4")
+    if row.ndim != 1:
+        raise InvalidField("vector", f"its shape is {row.shape}; give one row of numbers")
+    return Vector(f32_le=row.tobytes())
+
+
+def _names(names: Iterable[str]) -> list[str]:
+    # A lone string is iterable too, and would become one name a character.
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _refuse_unknown(function: str, unknown: set[str]) -> None:
+    if unknown:
+        raise TypeError(f"{function}() got an unexpected keyword argument {min(unknown)!r}")

@@ -1,0 +1,274 @@
+"""Settings: their defaults, and where else they come from.
+
+Order, later wins: the defaults here, then `treespan.toml`, then the environment (`TREESPAN__SECTION__KEY`), then flags of
+the command line. An unknown section or key stops the start and names the nearest known one. The environment is read
+nowhere else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ENV_PREFIX = "TREESPAN__"
+ENV_FILE = "TREESPAN_CONFIG"
+FILE_NAME = "treespan.toml"
+
+
+class ConfigError(Exception):
+    """A setting is unknown or has a value that is not allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreConfig:
+    """Where the truth is kept."""
+
+    path: str = "treespan-data"
+    """Folder of the store; made where it is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsConfig:
+    """Which models are used and how."""
+
+    embedding: str = "multilingual-e5-small"
+    """A known name (`treespan models list`) or a folder with model.onnx, tokenizer.json and model_card.json."""
+    cache: str = ""
+    """Folder of converted models; empty means `treespan/models` in the user's cache folder."""
+    weights: str = ""
+    """Path of the weight file of a known model, where its package cannot be installed."""
+    threads: int = 1
+    """Threads within one run of the model."""
+    batch_tokens: int = 1024
+    """Tokens of one run of the model, padding included."""
+    query_queue: int = 256
+    """Queries that may wait for the model; more are refused."""
+    query_cache: int = 4096
+    """Query vectors kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestConfig:
+    """The ingest service."""
+
+    address: str = "127.0.0.1:50051"
+    """Address to listen on."""
+    concurrent_files: int = 2
+    """Files read at the same time, each in a process of its own."""
+    queue_length: int = 256
+    """Uploads under way or waiting; more are refused."""
+    upload_stall_s: float = 30.0
+    """Longest pause within an upload."""
+    metrics_port: int = 0
+    """Port of the Prometheus metrics on 127.0.0.1; 0 means none."""
+    drain_s: float = 30.0
+    """Longest time that calls under way get at shutdown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadersConfig:
+    """Limits of reading one file; a file that passes one is refused with its name and value."""
+
+    max_file_bytes: int = 256 << 20
+    """Size of a file."""
+    max_pages: int = 10_000
+    """Pages of a file."""
+    max_nodes: int = 1_000_000
+    """Nodes of a document's tree."""
+    max_table_cells: int = 2_000_000
+    """Cells of all tables of a file."""
+    max_nesting: int = 200
+    """Depth of headings, lists and the like that is kept; deeper levels count as this one."""
+    memory_bytes: int = 2 << 30
+    """Address space of a reader process beyond what it starts with."""
+    cpu_s: int = 300
+    """Processor time for one file."""
+    wall_s: float = 600.0
+    """Time for one file."""
+    files_per_worker: int = 200
+    """Files after which a reader process is replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchConfig:
+    """The search service."""
+
+    address: str = "127.0.0.1:50052"
+    """Address to listen on."""
+    threads: int = 16
+    """Calls handled at the same time; each waits for the query batch while its text is embedded."""
+    concurrency: int = 256
+    """Calls under way or waiting; more are refused."""
+    context_window: int = 8192
+    """Tokens that a reader of the answer can take; the default budget of a hit is an eighth of it."""
+    max_message_bytes: int = 4 << 20
+    """Largest message of either side."""
+    default_deadline_s: float = 30.0
+    """Deadline of calls that state none."""
+    exact_rows: int = 10_000
+    """A segment with at most this many allowed rows is scanned exactly."""
+    seal_rows: int = 20_000
+    """Rows after which the delta is sealed into a graph."""
+    document_cache_bytes: int = 1 << 30
+    """Memory for trees and texts."""
+    poll_ms: int = 5
+    """How often the store is asked for changes."""
+    metrics_port: int = 0
+    """Port of the Prometheus metrics on 127.0.0.1; 0 means none."""
+    drain_s: float = 10.0
+    """Longest time that calls under way get at shutdown."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogConfig:
+    """Logging."""
+
+    level: str = "info"
+    """debug, info, warning or error."""
+    format: str = "auto"
+    """"text" for people, "json" for machines, "auto": text on a terminal, else json."""
+    slow_ms: float = 1000.0
+    """Calls that take longer are logged at info; the others, where they succeed, at debug."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings."""
+
+    store: StoreConfig = field(default_factory=StoreConfig)
+    models: ModelsConfig = field(default_factory=ModelsConfig)
+    ingest: IngestConfig = field(default_factory=IngestConfig)
+    readers: ReadersConfig = field(default_factory=ReadersConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
+    log: LogConfig = field(default_factory=LogConfig)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting's value and where it came from."""
+
+    name: str
+    value: object
+    source: str
+
+
+def load(
+    file: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    flags: Mapping[str, object] | None = None,
+) -> tuple[Config, list[Setting]]:
+    """Return the settings, and each with its source.
+
+    Args:
+        file: A settings file; None means the one that `TREESPAN_CONFIG` names, else `treespan.toml`
+            in the working folder, where there is one.
+        environ: The environment; None means the process's own.
+        flags: Values by "section.key"; None values are passed over.
+
+    Raises:
+        ConfigError: a key is unknown, a value has the wrong type, or `file` is not there.
+    """
+    environ = os.environ if environ is None else environ
+    if file is None and environ.get(ENV_FILE):
+        file = Path(environ[ENV_FILE])
+    layers = [
+        *_file_layer(file),
+        *_environment_layer(environ),
+        *((name, value, "flag") for name, value in (flags or {}).items() if value is not None),
+    ]
+    chosen: dict[str, tuple[object, str]] = {}
+    for name, value, source in layers:
+        chosen[name] = (_typed(name, value, source), source)
+    return _build(chosen), _sources(chosen)
+
+
+def environment(flags: Mapping[str, object], file: Path | None = None) -> dict[str, str]:
+    """Return the environment that gives a child process these flags and this file."""
+    variables = {
+        ENV_PREFIX + name.upper().replace(".", "__"): str(value)
+        for name, value in flags.items()
+        if value is not None
+    }
+    return variables | ({ENV_FILE: str(file.absolute())} if file else {})
+
+
+def _file_layer(file: Path | None) -> list[tuple[str, object, str]]:
+    path = file or Path(FILE_NAME)
+    if file is None and not path.exists():
+        return []
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from error
+    layer: list[tuple[str, object, str]] = []
+    for section, values in data.items():
+        if not isinstance(values, dict):
+            raise ConfigError(
+                f"{path}: {section!r} stands outside a section; write it below [section]"
+            )
+        layer += [(f"{section}.{key}", value, str(path)) for key, value in values.items()]
+    return layer
+
+
+def _environment_layer(environ: Mapping[str, str]) -> list[tuple[str, object, str]]:
+    return [
+        (name.removeprefix(ENV_PREFIX).lower().replace("__", ".", 1), value, name)
+        for name, value in environ.items()
+        if name.startswith(ENV_PREFIX)
+    ]
+
+
+def _known() -> dict[str, Any]:
+    """Return the type of every setting by its name."""
+    known = {}
+    for section in dataclasses.fields(Config):
+        kind = get_type_hints(Config)[section.name]
+        for key, hint in get_type_hints(kind).items():
+            known[f"{section.name}.{key}"] = hint
+    return known
+
+
+def _typed(name: str, value: object, source: str) -> object:
+    known = _known()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, 1, 0.0)
+        raise ConfigError(f"{source}: there is no setting {name!r}; the nearest is {near[0]!r}")
+    try:
+        return msgspec.convert(value, known[name], strict=not isinstance(value, str))
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{source}: {name} is {value!r}; {error}") from error
+
+
+def _build(chosen: Mapping[str, tuple[object, str]]) -> Config:
+    sections = {}
+    for section in dataclasses.fields(Config):
+        kind = get_type_hints(Config)[section.name]
+        values = {
+            name.partition(".")[2]: value
+            for name, (value, _) in chosen.items()
+            if name.partition(".")[0] == section.name
+        }
+        sections[section.name] = kind(**values)
+    return Config(**sections)
+
+
+def _sources(chosen: Mapping[str, tuple[object, str]]) -> list[Setting]:
+    config = _build(chosen)
+    return [
+        Setting(
+            name,
+            getattr(getattr(config, name.partition(".")[0]), name.partition(".")[2]),
+            chosen[name][1] if name in chosen else "default",
+        )
+        for name in _known()
+    ]

@@ -1,0 +1,201 @@
+"""Interceptors: around every call of treespan's own services stand a request id, metrics, the error table and a log line.
+
+Handlers raise what `treespan.errors` has and nothing else; here it becomes a status. Health and reflection pass untouched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import grpc
+
+from treespan import metrics
+from treespan.errors import CallCancelled, TreespanError
+from treespan.rpc.call import REQUEST_ID_KEY, Call, check_tenant, enter_call
+from treespan.rpc.status import internal_status, status_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from treespan.config import LogConfig
+
+_OURS = "/treespan."
+_log = logging.getLogger(__name__)
+
+
+class SyncEdge(grpc.ServerInterceptor[Any, Any]):
+    """The edge of a `grpc.server`; unary calls only, as the search service has them."""
+
+    def __init__(self, log: LogConfig, default_deadline_s: float) -> None:
+        self._slow_s = log.slow_ms / 1000
+        self._default_deadline_s = default_deadline_s
+
+    def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], grpc.RpcMethodHandler[Any, Any] | None],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> grpc.RpcMethodHandler[Any, Any] | None:
+        """Wrap the handler of one of treespan's own methods."""
+        handler = continuation(handler_call_details)
+        method = handler_call_details.method
+        if handler is None or not method.startswith(_OURS) or handler.unary_unary is None:
+            return handler
+        inner = handler.unary_unary
+
+        def unary(request: Any, context: grpc.ServicerContext) -> Any:
+            call = enter_call(
+                method,
+                context.invocation_metadata(),
+                context.time_remaining(),
+                self._default_deadline_s,
+            )
+            with _Observed(call, self._slow_s) as observed:
+                try:
+                    check_tenant(call)
+                    context.set_trailing_metadata(((REQUEST_ID_KEY, call.request_id),))
+                    return inner(request, context)
+                except Exception as error:  # noqa: BLE001 - the one place where all errors end
+                    context.abort_with_status(observed.status_of(error))
+
+        return grpc.unary_unary_rpc_method_handler(
+            unary, handler.request_deserializer, handler.response_serializer
+        )
+
+
+class AsyncEdge(grpc.aio.ServerInterceptor):
+    """The edge of a `grpc.aio.server`: unary calls, client streams and server streams."""
+
+    def __init__(self, log: LogConfig, default_deadline_s: float) -> None:
+        self._slow_s = log.slow_ms / 1000
+        self._default_deadline_s = default_deadline_s
+
+    async def intercept_service(
+        self,
+        continuation: Callable[
+            [grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler[Any, Any]]
+        ],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> grpc.RpcMethodHandler[Any, Any]:
+        """Wrap the handler of one of treespan's own methods."""
+        handler = await continuation(handler_call_details)
+        method = handler_call_details.method
+        if handler is None or not method.startswith(_OURS):
+            return handler
+        if handler.response_streaming:
+            return grpc.unary_stream_rpc_method_handler(
+                self._stream(method, handler.unary_stream),
+                handler.request_deserializer,
+                handler.response_serializer,
+            )
+        make = (
+            grpc.stream_unary_rpc_method_handler
+            if handler.request_streaming
+            else grpc.unary_unary_rpc_method_handler
+        )
+        inner = handler.stream_unary if handler.request_streaming else handler.unary_unary
+        return make(
+            self._unary(method, inner), handler.request_deserializer, handler.response_serializer
+        )
+
+    def _enter(self, method: str, context: grpc.aio.ServicerContext[Any, Any]) -> Call:
+        return enter_call(
+            method,
+            context.invocation_metadata(),  # type: ignore[arg-type]
+            context.time_remaining(),
+            self._default_deadline_s,
+        )
+
+    def _unary(self, method: str, inner: Any) -> Any:
+        async def unary(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
+            call = self._enter(method, context)
+            with _Observed(call, self._slow_s) as observed:
+                try:
+                    check_tenant(call)
+                    context.set_trailing_metadata(((REQUEST_ID_KEY, call.request_id),))
+                    return await inner(request, context)
+                except asyncio.CancelledError:
+                    observed.failed_with(CallCancelled("the caller went away"))
+                    raise
+                except Exception as error:  # noqa: BLE001 - the one place where all errors end
+                    await _abort(context, observed.status_of(error))
+
+        return unary
+
+    def _stream(self, method: str, inner: Any) -> Any:
+        async def stream(
+            request: Any, context: grpc.aio.ServicerContext[Any, Any]
+        ) -> AsyncIterator[Any]:
+            call = self._enter(method, context)
+            with _Observed(call, self._slow_s) as observed:
+                try:
+                    check_tenant(call)
+                    context.set_trailing_metadata(((REQUEST_ID_KEY, call.request_id),))
+                    async for message in inner(request, context):
+                        yield message
+                except asyncio.CancelledError:
+                    observed.failed_with(CallCancelled("the caller went away"))
+                    raise
+                except Exception as error:  # noqa: BLE001 - the one place where all errors end
+                    await _abort(context, observed.status_of(error))
+
+        return stream
+
+
+async def _abort(context: grpc.aio.ServicerContext[Any, Any], status: grpc.Status) -> NoReturn:
+    # grpc.aio has no abort_with_status in its stubs, and takes the parts of a status one by one.
+    await context.abort(status.code, status.details, tuple(status.trailing_metadata or ()))  # type: ignore[arg-type]
+
+
+class _Observed:
+    """Times one call, counts it, and writes its log line."""
+
+    def __init__(self, call: Call, slow_s: float) -> None:
+        self._call = call
+        self._slow_s = slow_s
+        self._code = grpc.StatusCode.OK
+        self._reason = ""
+
+    def __enter__(self) -> _Observed:
+        self._start = time.perf_counter()
+        metrics.IN_FLIGHT.labels(self._call.method).inc()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        seconds = time.perf_counter() - self._start
+        metrics.IN_FLIGHT.labels(self._call.method).dec()
+        metrics.REQUEST_SECONDS.labels(self._call.method, self._code.name).observe(seconds)
+        worth_telling = self._code is not grpc.StatusCode.OK or seconds > self._slow_s
+        level = logging.INFO if worth_telling else logging.DEBUG
+        if not _log.isEnabledFor(level):
+            return
+        extra: dict[str, object] = {
+            "code": self._code.name,
+            "ms": round(seconds * 1000, 1),
+            "request_id": self._call.request_id,
+            "tenant": self._call.tenant,
+        }
+        if self._reason:
+            extra["reason"] = self._reason
+        _log.log(level, "%s", self._call.method, extra=extra)
+
+    def failed_with(self, error: TreespanError) -> None:
+        """Note why the call failed."""
+        self._code, self._reason = error.code, error.reason
+
+    def status_of(self, error: Exception) -> grpc.Status:
+        """Note why the call failed and return what the caller is told."""
+        if isinstance(error, TreespanError):
+            self.failed_with(error)
+            return status_of(error, self._call.request_id)
+        self._code, self._reason = grpc.StatusCode.INTERNAL, "INTERNAL"
+        _log.error(
+            "fault in %s",
+            self._call.method,
+            exc_info=error,
+            extra={"request_id": self._call.request_id},
+        )
+        return internal_status(self._call.request_id)

@@ -1,0 +1,244 @@
+"""The SQLite store, read. `treespan.store.interface.Reader` says what each method promises."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import apsw
+
+from treespan.errors import ArtifactNotFound, CollectionNotFound
+from treespan.store.records import CollectionCounts, Tenant
+from treespan.store.sqlite import FILE_NAME, plain_errors, rows, snapshot, value
+from treespan.store.sqlite_pool import ChangeWatch, ReadPool
+from treespan.store.sqlite_rows import (
+    SELECT_ARTIFACT,
+    SELECT_COLLECTION,
+    SELECT_CONTENT,
+    SELECT_OPERATION,
+    SELECT_SEARCHABLE,
+    artifact_record,
+    collection_record,
+    content,
+    operation,
+    searchable_document,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from treespan.store.records import (
+        ArtifactRecord,
+        CollectionRecord,
+        Content,
+        ContentId,
+        Operation,
+        SearchableDocument,
+    )
+
+
+class SqliteReader:
+    """Reads a store in a folder; the folder need not exist yet.
+
+    Args:
+        folder: Folder of the store.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / FILE_NAME
+        self._pool = ReadPool(self._path)
+        self._watch = ChangeWatch(self._path)
+
+    def engine(self) -> str:
+        """Return the engine's name and version."""
+        return f"sqlite {apsw.sqlite_lib_version()}"
+
+    def epoch(self) -> str:
+        """Return the id of this line of history; empty for a store that does not exist yet."""
+        with self._snapshot() as connection:
+            epoch: str | None = value(connection, "SELECT value FROM meta WHERE key = 'epoch'")
+            return epoch or ""
+
+    def last_seq(self) -> int:
+        """Return the sequence number of the newest change."""
+        with self._snapshot() as connection:
+            return newest_seq(connection)
+
+    def operations_after(self, seq: int, limit: int) -> list[Operation]:
+        """Return the changes after `seq`, in order."""
+        with self._snapshot() as connection:
+            found = rows(
+                connection,
+                SELECT_OPERATION + "WHERE seq > ? ORDER BY seq LIMIT ?",
+                seq,
+                max(limit, 0),
+            )
+        return [operation(row) for row in found]
+
+    def changed(self) -> bool:
+        """Return whether there was a commit since the last call."""
+        with plain_errors(self._path):
+            return self._watch.changed()
+
+    def collection(self, tenant: Tenant, name: str) -> CollectionRecord:
+        """Return a collection."""
+        with self._snapshot() as connection:
+            return find_collection(connection, tenant, name)
+
+    def collections(self, tenant: Tenant, after: str, limit: int) -> list[CollectionRecord]:
+        """Return the collections whose names sort after `after`, by name."""
+        with self._snapshot() as connection:
+            found = rows(
+                connection,
+                SELECT_COLLECTION + "WHERE tenant = ? AND name > ? ORDER BY name LIMIT ?",
+                tenant,
+                after,
+                max(limit, 0),
+            )
+        return [collection_record(row) for row in found]
+
+    def collection_counts(self, tenant: Tenant, name: str) -> CollectionCounts:
+        """Return the counts of a collection's POPULATED artifacts."""
+        with self._snapshot() as connection:
+            find_collection(connection, tenant, name)
+            [counts] = rows(
+                connection,
+                "SELECT count(*), ifnull(sum(c.node_count), 0), ifnull(sum(c.vector_count), 0),"
+                " ifnull(sum(c.token_count), 0)"
+                " FROM artifact AS a JOIN content AS c USING (tenant, content_id)"
+                " WHERE a.tenant = ? AND a.collection = ?",
+                tenant,
+                name,
+            )
+        return CollectionCounts(*counts)
+
+    def all_collections(self) -> list[CollectionRecord]:
+        """Return every collection of every tenant."""
+        with self._snapshot() as connection:
+            found = rows(connection, SELECT_COLLECTION + "ORDER BY tenant, name")
+        return [collection_record(row) for row in found]
+
+    def artifact(self, tenant: Tenant, collection: str, name: str) -> ArtifactRecord:
+        """Return an artifact in any state."""
+        with self._snapshot() as connection:
+            find_collection(connection, tenant, collection)
+            found = rows(
+                connection,
+                SELECT_ARTIFACT + "WHERE a.tenant = ? AND a.collection = ? AND a.name = ?",
+                tenant,
+                collection,
+                name,
+            )
+        if not found:
+            raise ArtifactNotFound(name)
+        return artifact_record(found[0])
+
+    def artifacts(
+        self, tenant: Tenant, collection: str, after: str, limit: int
+    ) -> list[ArtifactRecord]:
+        """Return the artifacts whose names sort after `after`, by name."""
+        with self._snapshot() as connection:
+            find_collection(connection, tenant, collection)
+            found = rows(
+                connection,
+                SELECT_ARTIFACT + "WHERE a.tenant = ? AND a.collection = ? AND a.name > ?"
+                " ORDER BY a.name LIMIT ?",
+                tenant,
+                collection,
+                after,
+                max(limit, 0),
+            )
+        return [artifact_record(row) for row in found]
+
+    def artifact_by_doc_id(self, tenant: Tenant, collection: str, doc_id: str) -> ArtifactRecord:
+        """Return the artifact whose visible version has this id."""
+        with self._snapshot() as connection:
+            find_collection(connection, tenant, collection)
+            found = rows(
+                connection,
+                SELECT_ARTIFACT + "WHERE a.tenant = ? AND a.collection = ? AND a.doc_id = ?",
+                tenant,
+                collection,
+                doc_id,
+            )
+        if not found:
+            raise ArtifactNotFound(doc_id, f"no artifact has the document id {doc_id!r} now")
+        return artifact_record(found[0])
+
+    def content_by_id(self, tenant: Tenant, content_id: ContentId) -> Content:
+        """Return a content with its bytes."""
+        with self._snapshot() as connection:
+            found = rows(
+                connection,
+                SELECT_CONTENT + "WHERE c.tenant = ? AND c.content_id = ?",
+                tenant,
+                content_id,
+            )
+        if not found:
+            raise ArtifactNotFound(content_id, f"no artifact has the content {content_id!r} now")
+        return content(found[0])
+
+    def has_content(self, tenant: Tenant, content_id: ContentId) -> bool:
+        """Return whether an artifact of the tenant holds this content."""
+        with self._snapshot() as connection:
+            found = rows(
+                connection,
+                "SELECT 1 FROM content WHERE tenant = ? AND content_id = ?",
+                tenant,
+                content_id,
+            )
+        return bool(found)
+
+    def searchable(self, tenant: Tenant, collection: str, doc_id: str) -> SearchableDocument | None:
+        """Return a visible document whole, or None where that version is visible no more."""
+        with self._snapshot() as connection:
+            found = rows(
+                connection,
+                SELECT_SEARCHABLE + "WHERE a.tenant = ? AND a.collection = ? AND a.doc_id = ?",
+                tenant,
+                collection,
+                doc_id,
+            )
+        return searchable_document(found[0]) if found else None
+
+    def searchable_ids(self) -> Iterator[tuple[Tenant, str, str, str]]:
+        """Yield (tenant, collection, artifact, doc_id) of every POPULATED artifact."""
+        # All at once: a transaction held open while the caller loads documents would let the
+        # write-ahead log grow without bound.
+        with self._snapshot() as connection:
+            found = rows(
+                connection,
+                "SELECT tenant, collection, name, doc_id FROM artifact WHERE doc_id IS NOT NULL",
+            )
+        for tenant, collection, name, doc_id in found:
+            yield Tenant(tenant), collection, name, doc_id
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._pool.close()
+        self._watch.close()
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[apsw.Connection]:
+        """Lend a connection on which everything read is of one committed state."""
+        with (
+            plain_errors(self._path),
+            self._pool.connection() as connection,
+            snapshot(connection),
+        ):
+            yield connection
+
+
+def find_collection(connection: apsw.Connection, tenant: Tenant, name: str) -> CollectionRecord:
+    """Return a collection as the connection's transaction sees it; raises `CollectionNotFound`."""
+    found = rows(connection, SELECT_COLLECTION + "WHERE tenant = ? AND name = ?", tenant, name)
+    if not found:
+        raise CollectionNotFound(name)
+    return collection_record(found[0])
+
+
+def newest_seq(connection: apsw.Connection) -> int:
+    """Return the newest sequence number that the connection's transaction sees; 0 for none."""
+    seq: int = value(connection, "SELECT ifnull(max(seq), 0) FROM op_log")
+    return seq

@@ -1,0 +1,94 @@
+"""Rows of the SQLite store as records; columns are selected in the order of the record's fields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from treespan.store.records import (
+    ArtifactRecord,
+    ArtifactState,
+    Change,
+    CollectionRecord,
+    Content,
+    Operation,
+    SearchableDocument,
+    WarningRecord,
+)
+
+if TYPE_CHECKING:
+    from treespan.store.sqlite import Row
+
+SELECT_COLLECTION: Final = """
+SELECT tenant, name, display_name, embedding_model, embedding_fingerprint, dimension, chunk_tokens,
+       created_us, updated_us
+FROM collection
+"""
+
+SELECT_ARTIFACT: Final = """
+SELECT a.tenant, a.collection, a.name, a.state, a.file_name, a.metadata,
+       ifnull(a.doc_id, ''), ifnull(a.content_id, ''), ifnull(c.sha256, ''),
+       ifnull(c.size_bytes, 0), ifnull(c.media_type, ''), ifnull(c.title, ''),
+       ifnull(c.page_count, 0), ifnull(c.node_count, 0), ifnull(c.vector_count, 0),
+       ifnull(c.token_count, 0), ifnull(c.warnings, '[]'), a.created_us, a.updated_us
+FROM artifact AS a LEFT JOIN content AS c USING (tenant, content_id)
+"""
+
+SELECT_CONTENT: Final = """
+SELECT c.content_id, c.sha256, c.size_bytes, c.media_type, c.title, c.page_count, c.node_count,
+       c.token_count, b.tree, b.vector_nodes, b.vectors, c.warnings
+FROM content AS c JOIN content_bytes AS b ON b.content = c.id
+"""
+
+SELECT_SEARCHABLE: Final = """
+SELECT a.tenant, a.collection, a.name, a.doc_id, a.file_name, c.title, c.media_type, c.page_count,
+       a.metadata, b.tree, b.vector_nodes, b.vectors
+FROM artifact AS a JOIN content AS c USING (tenant, content_id)
+     JOIN content_bytes AS b ON b.content = c.id
+"""
+
+SELECT_OPERATION: Final = """
+SELECT seq, change, tenant, collection, artifact, doc_id FROM op_log
+"""
+
+_warnings = msgspec.json.Decoder(tuple[WarningRecord, ...])
+
+
+def collection_record(row: Row) -> CollectionRecord:
+    """Return a row of SELECT_COLLECTION as a record."""
+    return CollectionRecord(*row)
+
+
+def artifact_record(row: Row) -> ArtifactRecord:
+    """Return a row of SELECT_ARTIFACT as a record."""
+    tenant, collection, name, state, *rest, warnings, created_us, updated_us = row
+    fields: Row = (
+        *(tenant, collection, name, ArtifactState(state)),
+        *rest,
+        *(_warnings.decode(warnings), created_us, updated_us),
+    )
+    return ArtifactRecord(*fields)
+
+
+def content(row: Row) -> Content:
+    """Return a row of SELECT_CONTENT as a record."""
+    *rest, warnings = row
+    fields: Row = (*rest, _warnings.decode(warnings))
+    return Content(*fields)
+
+
+def searchable_document(row: Row) -> SearchableDocument:
+    """Return a row of SELECT_SEARCHABLE as a record."""
+    return SearchableDocument(*row)
+
+
+def operation(row: Row) -> Operation:
+    """Return a row of SELECT_OPERATION as a record."""
+    seq, change, *rest = row
+    return Operation(seq, Change(change), *rest)
+
+
+def warnings_column(warnings: tuple[WarningRecord, ...]) -> str:
+    """Return warnings as they are kept in a column."""
+    return msgspec.json.encode(warnings).decode()

@@ -1,0 +1,5 @@
+"""The version of treespan."""
+
+from importlib.metadata import version
+
+VERSION = version("treespan")

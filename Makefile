@@ -19,6 +19,8 @@ export MYPYPATH := $(CURDIR)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 step = @echo "▸ $(1)"
+# quietly NAME,COMMAND: what the command prints is shown where it fails.
+quietly = @$(2) > .venv/$(1).log 2>&1 || { cat .venv/$(1).log; exit 1; }
 
 .PHONY: help
 help: ## List the targets
@@ -41,7 +43,7 @@ $(DEPS): pyproject.toml $(BIN)/python
 $(NATIVE): $(RUST_SOURCES) $(DEPS)
 	$(call step,native module (the first time this takes a few minutes))
 	@.ci/needs > /dev/null
-	@VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --locked --quiet
+	$(call quietly,build,VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --locked)
 	@touch $@
 
 .PHONY: demo
@@ -67,11 +69,11 @@ lint: $(NATIVE) ## Run every gate that needs no running code: format, lint, type
 	$(call step,cargo fmt)
 	@cargo fmt --check
 	$(call step,import-linter)
-	@$(BIN)/lint-imports --no-logo > .venv/imports.txt || { cat .venv/imports.txt; exit 1; }
+	$(call quietly,imports,$(BIN)/lint-imports --no-logo)
 	$(call step,mypy)
 	@$(BIN)/mypy --no-error-summary
 	$(call step,stubtest)
-	@$(BIN)/python -m mypy.stubtest treespan._core > .venv/stubtest.txt || { cat .venv/stubtest.txt; exit 1; }
+	$(call quietly,stubtest,$(BIN)/python -m mypy.stubtest treespan._core)
 	$(call step,clippy)
 	@cargo clippy $(CARGO_FLAGS) --all-targets -- -D warnings
 	@cargo clippy $(CARGO_FLAGS) --all-targets --features python -- -D warnings

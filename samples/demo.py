@@ -33,8 +33,10 @@ FILES = (
     "product-page.html",
 )
 COLLECTION = "samples"
-START_S = 300.0
-STOP_S = 60.0
+# The command line of this very installation.
+TREESPAN = str(Path(sys.executable).with_name("treespan"))
+START_S = 120.0
+STOP_S = 90.0
 
 
 class DemoError(Exception):
@@ -65,28 +67,33 @@ def main() -> int:
     except DemoError as error:
         say(f"\nThe demo failed: {error}")
         return 1
+    except KeyboardInterrupt:
+        return 130
     say("\nBoth services have stopped; nothing is left behind but the model in the cache.")
     return 0
 
 
 def show(folder: Path) -> None:
     """Run all steps, with the services' data and log in `folder`."""
+    heading("Preparing the embedding model (the first time this converts it into the cache)")
+    run("models", "prepare")
     ingest, search = free_addresses()
+    os.environ |= {"TREESPAN_INGEST": ingest, "TREESPAN_SEARCH": search}
     with services(folder, ingest, search):
         heading(f"Ingesting {len(FILES)} files")
-        paths = [str(SAMPLES / name) for name in FILES]
-        run("ingest", "--ingest", ingest, "--collection", COLLECTION, *paths)
+        run("ingest", "--collection", COLLECTION, *(str(SAMPLES / name) for name in FILES))
         for question in QUESTIONS:
             heading(question.text)
-            ask(question, search)
+            ask(question)
 
 
-def ask(question: Question, search: str) -> None:
+def ask(question: Question) -> None:
     """Print the answer to a question and check that it is the right one."""
-    options = ("--search", search, "--collection", COLLECTION, "--limit", "1")
+    options = ("--collection", COLLECTION, "--limit", "1")
     answer = run("search", *options, question.text, captured=True)
     say(answer)
-    if question.expected not in " ".join(answer.split()):
+    # Without white space, since lines are wrapped to the width of the terminal.
+    if "".join(question.expected.split()) not in "".join(answer.split()):
         raise DemoError(f"the answer to {question.text!r} does not hold {question.expected!r}")
 
 
@@ -94,10 +101,10 @@ def ask(question: Question, search: str) -> None:
 def services(folder: Path, ingest: str, search: str) -> Iterator[None]:
     """Run both services for the time of the block; stop them gracefully."""
     log = folder / "serve.log"
-    command = [*treespan("serve"), "--data", str(folder / "data")]
+    settings = ("--data", str(folder / "data"), "--ingest", ingest, "--search", search)
     with log.open("wb") as sink:
         server = subprocess.Popen(
-            [*command, "--ingest", ingest, "--search", search],
+            [TREESPAN, "serve", *settings],
             stdin=subprocess.DEVNULL,
             stdout=sink,
             stderr=subprocess.STDOUT,
@@ -116,7 +123,7 @@ def services(folder: Path, ingest: str, search: str) -> Iterator[None]:
 
 def wait_until_serving(server: subprocess.Popen[bytes], ingest: str, search: str) -> None:
     """Wait until both services report that they serve."""
-    heading("Starting both services (the first start also converts the embedding model)")
+    heading("Starting both services")
     start = time.monotonic()
     with Client(ingest, search, timeout_s=1.0) as client:
         while not (serves(client, "ingest") and serves(client, "search")):
@@ -152,7 +159,7 @@ def stop(server: subprocess.Popen[bytes]) -> int:
 def run(command: str, *arguments: str, captured: bool = False) -> str:
     """Run a `treespan` command, let it print or return what it printed."""
     done = subprocess.run(
-        [*treespan(command), *arguments],
+        [TREESPAN, command, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE if captured else None,
         encoding="utf-8",
@@ -162,11 +169,6 @@ def run(command: str, *arguments: str, captured: bool = False) -> str:
     if done.returncode != 0:
         raise DemoError(f"`treespan {command}` ended with status {done.returncode}")
     return done.stdout or ""
-
-
-def treespan(command: str) -> list[str]:
-    """Return the beginning of a command line of this very installation."""
-    return [sys.executable, "-m", "treespan.cli", command]
 
 
 def free_addresses() -> tuple[str, str]:

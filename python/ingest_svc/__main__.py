@@ -100,7 +100,11 @@ async def _serve(config: Config, writer: Writer) -> None:
 
 
 def _embedder(config: Config) -> Embedder:
-    return Embedder.open(prepare_chosen(config.models), threads=config.models.threads)
+    return Embedder.open(
+        prepare_chosen(config.models),
+        threads=config.models.threads,
+        batch_tokens=config.models.batch_tokens,
+    )
 
 
 async def _asked_to_stop() -> None:
@@ -122,7 +126,7 @@ def main() -> int:
     try:
         asyncio.run(serve(config))
     except (TreespanError, AddressInUse) as error:
-        _log.error("cannot start: %s", error)  # noqa: TRY400 - the sentence says all
+        _log.error("cannot start: %s", error)
         return 1
     return 0
 

@@ -1,7 +1,8 @@
-"""Chunks: texts cut at sentence ends, never across a section, and short neighbours packed together.
+"""Chunks: texts cut at sentence ends, never across a section, short neighbours packed together.
 
-A text of up to a quarter more than the target stays whole; a longer one is cut into parts of about equal size. Texts below
-the minimum join their neighbours, so that a line of three words is no chunk of its own.
+A text of up to a quarter more than the target stays whole; a longer one is cut into parts of about
+equal size. Texts below the minimum join their neighbours, so that a line of three words is no chunk
+of its own.
 """
 
 from __future__ import annotations
@@ -68,9 +69,10 @@ def measured(
     """Return texts with their sentences found and counted, all in one call of the tokenizer.
 
     Args:
-        texts: (text, first page, last page); texts without leading or trailing white space.
+        texts: (text, first page, last page), without white space around the text.
         count: Counts tokens.
-        rules: Sentences above its limit are cut at clause marks, white space or, last, anywhere between characters.
+        rules: Sentences above its limit are cut at clause marks, white space or, last,
+            between characters.
         lines: Take lines for sentences, as in program code.
     """
     find = _lines if lines else sentences
@@ -89,7 +91,7 @@ def measured(
 
 
 def cut(text: Text, rules: ChunkRules) -> list[Text]:
-    """Return a text as chunks: itself where it is short enough, else runs of its sentences of about equal size."""
+    """Return a text as chunks: itself where it is short, else runs of sentences of equal size."""
     if text.tokens <= rules.whole_tokens or len(text.sentences) == 1:
         return [text]
     parts = math.ceil(text.tokens / rules.target_tokens)
@@ -106,7 +108,7 @@ def cut(text: Text, rules: ChunkRules) -> list[Text]:
 
 
 def packed(texts: Sequence[Text], rules: ChunkRules) -> list[list[Text]]:
-    """Return neighbouring texts in groups: those too short to stand alone with the ones beside them."""
+    """Return neighbouring texts in groups: those too short to stand alone with those beside."""
     groups: list[list[Text]] = []
     sizes: list[int] = []
     for text in texts:

@@ -10,11 +10,29 @@ import numpy as np
 
 from treespan.errors import TooLarge
 from treespan.node import EMBEDDED, HEADING_STATED, NodeKind, Tree
+from treespan.tokens import has_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from ingest_svc.chunks import Text
+
+    Numbers = NDArray[np.uint32]
+
+
+_NODE_FIELDS = (
+    "parent",
+    "page_start",
+    "page_end",
+    "text_start",
+    "text_end",
+    "char_start",
+    "char_end",
+    "kind",
+    "flags",
+)
 
 
 @dataclass(slots=True)
@@ -33,6 +51,7 @@ class Draft:
     _chars: int = 0
 
     def __post_init__(self) -> None:
+        """Add the root."""
         self.add(NodeKind.DOCUMENT, 0, pages=(min(1, self.page_count), self.page_count))
 
     def add(
@@ -102,7 +121,7 @@ class Draft:
         )
 
     def _append(self, text: Text, before: str) -> tuple[int, int]:
-        """Put a text behind the document's text; return where it starts, in bytes and in code points."""
+        """Append to the document's text; return where this starts, in bytes and code points."""
         if self._texts:
             self._texts.append(before)
             self._bytes += len(before.encode())
@@ -119,19 +138,6 @@ class Draft:
         return start, char_start
 
 
-_NODE_FIELDS = (
-    "parent",
-    "page_start",
-    "page_end",
-    "text_start",
-    "text_end",
-    "char_start",
-    "char_end",
-    "kind",
-    "flags",
-)
-
-
 def _byte_offsets(text: str) -> Callable[[int], int]:
     """Return the function from code points of a text to bytes of its UTF-8."""
     if text.isascii():
@@ -140,17 +146,17 @@ def _byte_offsets(text: str) -> Callable[[int], int]:
     return sizes.__getitem__
 
 
-def _embedded(parent: np.ndarray, kind: np.ndarray, own: Sequence[str]) -> list[int]:  # type: ignore[type-arg]
-    """Return the nodes that get a vector: all with text, but of sections only those without anything below."""
+def _embedded(parent: Numbers, kind: NDArray[np.uint8], own: Sequence[str]) -> list[int]:
+    """Return the nodes that get a vector: all with words, but of sections only the empty ones."""
     inner = set(parent[1:].tolist())
     return [
         node
         for node, text in enumerate(own)
-        if text and (kind[node] != NodeKind.SECTION or node not in inner)
+        if has_text(text) and (kind[node] != NodeKind.SECTION or node not in inner)
     ]
 
 
-def _spread_pages(parent: np.ndarray, first: np.ndarray, last: np.ndarray) -> None:  # type: ignore[type-arg]
+def _spread_pages(parent: Numbers, first: Numbers, last: Numbers) -> None:
     """Widen the pages of every inner node to those of all below it."""
     for node in range(len(parent) - 1, 0, -1):
         above = parent[node]

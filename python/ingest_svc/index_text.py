@@ -1,7 +1,8 @@
 """What is embedded for a node: title and headings above it, then its own text.
 
-The place of a text in its document tells a model what it is about: with the heading path in front, the share of evidence
-found rises by 13 to 24 points on texts with sections. What is returned stays the node's own text.
+The place of a text in its document tells a model what it is about: with the heading path in front,
+the share of evidence found rises by 13 to 24 points on texts with sections. What is returned stays
+the node's own text.
 """
 
 from __future__ import annotations
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     Count = Callable[[Sequence[str]], list[int]]
 
 _STEP = " > "
-# Special tokens and the model's prefix stand in the same window.
-_RESERVE_TOKENS = 8
 
 
 def embedded_nodes(tree: Tree) -> list[int]:
@@ -29,22 +28,22 @@ def embedded_nodes(tree: Tree) -> list[int]:
     return [int(node) for node in np.flatnonzero(tree.flags & EMBEDDED)]
 
 
-def index_texts(tree: Tree, title: str, count: Count, max_tokens: int) -> list[str]:
+def index_texts(tree: Tree, title: str, count: Count, window_tokens: int) -> list[str]:
     """Return the text to embed for each of `embedded_nodes`.
 
     Args:
         tree: The tree.
         title: The document's title; may be empty.
         count: Counts tokens as the embedding model does.
-        max_tokens: Window of the embedding model. Headings are left out, outermost first, where they would push the end of
-            the node's own text out of it.
+        window_tokens: Longest text that the embedding model sees whole. Headings are left out,
+            outermost first, where they would push the end of the node's own text out of it.
     """
     title_tokens = count([title])[0] if title else 0
     paths = _paths(tree)
     texts = []
     for node in embedded_nodes(tree):
         own = tree.own_text(node)
-        room = max_tokens - _RESERVE_TOKENS - int(tree.own_tokens[node])
+        room = window_tokens - int(tree.own_tokens[node])
         steps = [(title, title_tokens)] if title else []
         for above in paths[int(tree.parent[node])]:
             heading = tree.own_text(above).replace("\n", " ")
@@ -58,7 +57,7 @@ def index_texts(tree: Tree, title: str, count: Count, max_tokens: int) -> list[s
 
 
 def _paths(tree: Tree) -> list[tuple[int, ...]]:
-    """Return for every node the sections and tables with own text from the root down to it, itself included."""
+    """Return for every node the named sections and tables down to it, itself included."""
     paths: list[tuple[int, ...]] = []
     for node in range(len(tree)):
         above = paths[int(tree.parent[node])] if node else ()

@@ -89,7 +89,8 @@ def packed_metadata(metadata: Mapping[str, metadata_pb2.MetadataValue]) -> bytes
         if not 1 <= len(key) <= _MOST_KEY_CHARACTERS:
             raise InvalidField(
                 "metadata",
-                f"key {key[:40]!r} has {len(key)} characters; 1 to {_MOST_KEY_CHARACTERS} are allowed",
+                f"key {key[:40]!r} has {len(key)} characters; "
+                f"1 to {_MOST_KEY_CHARACTERS} are allowed",
             )
         _check_value(f"metadata[{key!r}]", value, nested=False)
     return pb.Artifact(metadata=metadata).SerializeToString(deterministic=True)

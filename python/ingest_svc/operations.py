@@ -1,4 +1,4 @@
-"""Ingests under way: one at a time for an artifact, a bounded number in all, each with its progress."""
+"""Ingests under way: one for an artifact, a bounded number in all, each with its progress."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Job:
 
     stage: Stage = Stage.RECEIVING
     done: int = 0
-    """Units done in this stage: bytes while receiving, pages while reading, chunks while embedding."""
+    """Units done in this stage: bytes while receiving, pages or chunks later."""
     total: int = 0
     """Units in all; 0 while unknown."""
     cancelled: bool = False

@@ -1,4 +1,4 @@
-"""The write side in order: file -> blocks -> tree -> chunks -> tokens -> vectors -> one transaction."""
+"""The write side in order: file -> blocks -> tree -> chunks -> vectors -> one transaction."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from treespan.embed import Embedder
     from treespan.node import Tree
     from treespan.store.interface import Writer
-    from treespan.store.records import CollectionRecord, ContentId, Tenant
+    from treespan.store.records import ArtifactRecord, CollectionRecord, ContentId, Tenant
     from treespan.tokens import TokenCounter
 
 # Raise it when readers, trees, chunks or index texts change in what they make of a file.
 PIPELINE_VERSION = 1
 
-# Of the embedding model's window, what a chunk may fill; headings and the model's prefix need the rest.
+# Of the model's window, what a chunk may fill; headings and the model's prefix need the rest.
 WINDOW_SHARE = 0.9
 
 
@@ -123,7 +123,7 @@ class Pipeline:
             )
 
     def _fingerprint(self, collection: CollectionRecord, source: Source) -> str:
-        """Name all that decides what comes of a file's bytes; among texts its name's ending does, too."""
+        """Name all that decides what comes of a file's bytes, its name's ending included."""
         parts = (
             str(PIPELINE_VERSION),
             str(collection.chunk_tokens),
@@ -134,18 +134,17 @@ class Pipeline:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def _known(self, source: Source, content_id: ContentId) -> Outcome | None:
-        """Return the outcome where the tenant has this content already: nothing is read or embedded."""
+        """Return the outcome where the tenant has this content: nothing is read or embedded."""
         if not self._writer.has_content(source.tenant, content_id):
             return None
         try:
             present = self._writer.artifact(source.tenant, source.collection, source.artifact)
         except ArtifactNotFound:
             present = None
-        same = present is not None and present.content_id == content_id
-        if same and (present.file_name, present.metadata) == (source.file_name, source.metadata):
+        if present is not None and _is_already(present, source, content_id):
             return Outcome(self._writer.last_seq(), already_ingested=True)
         try:
-            return Outcome(self._commit(source, content_id).seq, already_ingested=same)
+            return Outcome(self._commit(source, content_id).seq, already_ingested=True)
         except ArtifactNotFound:  # its last artifact was deleted meanwhile
             return None
 
@@ -159,11 +158,13 @@ class Pipeline:
             return await self._readers.read(file.path, source.file_name, source.password, advance)
 
     def _grow(self, parsed: ParsedFile, collection: CollectionRecord) -> tuple[Tree, list[str]]:
-        window = self._embedder.max_tokens
-        rules = ChunkRules(collection.chunk_tokens, int(window * WINDOW_SHARE))
+        limit = int(self._embedder.max_tokens * WINDOW_SHARE)
+        rules = ChunkRules(min(collection.chunk_tokens, limit), limit)
         with metrics.stage("chunk"):
             tree = build_tree(parsed, self._budget_tokens.count, rules, self._limits)
-            texts = index_texts(tree, parsed.title, self._budget_tokens.count, window)
+            texts = index_texts(
+                tree, parsed.title, self._embedder.tokenizer.count, self._embedder.text_tokens
+            )
         if not texts:
             raise EmptyFile("the file was read, and has no text in it")
         return tree, texts
@@ -172,7 +173,9 @@ class Pipeline:
         job.check()
         with metrics.stage("embed"):
             vectors = self._embedder.embed_passages(
-                texts, progress=job.advance, cancelled=lambda: job.cancelled
+                texts,
+                progress=lambda done: job.advance(done, len(texts)),
+                cancelled=lambda: job.cancelled,
             )
         job.check()
         return np.ascontiguousarray(vectors, dtype="<f4").tobytes()
@@ -190,6 +193,11 @@ class Pipeline:
         )
         with metrics.stage("commit"):
             return Outcome(self._writer.commit_artifact(artifact), already_ingested=False)
+
+
+def _is_already(present: ArtifactRecord, source: Source, content_id: ContentId) -> bool:
+    said = (source.file_name, source.metadata)
+    return present.content_id == content_id and (present.file_name, present.metadata) == said
 
 
 def _content(

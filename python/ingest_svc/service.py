@@ -66,7 +66,7 @@ class IngestService(IngestServiceServicer):
         self._writer = writer
         self._embedder = embedder
 
-    async def CreateCollection(  # noqa: N802 - the API's name
+    async def CreateCollection(
         self, request: pb.CreateCollectionRequest, context: Context
     ) -> pb.CreateCollectionResponse:
         """Create a collection."""
@@ -90,7 +90,7 @@ class IngestService(IngestServiceServicer):
         seq = await asyncio.to_thread(self._writer.create_collection, record)
         return pb.CreateCollectionResponse(collection=await self._collection(record.name), seq=seq)
 
-    async def GetCollection(  # noqa: N802
+    async def GetCollection(
         self, request: pb.GetCollectionRequest, context: Context
     ) -> pb.GetCollectionResponse:
         """Return a collection with its counts."""
@@ -100,7 +100,7 @@ class IngestService(IngestServiceServicer):
         counts = await asyncio.to_thread(self._writer.collection_counts, tenant, request.collection)
         return pb.GetCollectionResponse(collection=messages.collection_message(record, counts))
 
-    async def ListCollections(  # noqa: N802
+    async def ListCollections(
         self, request: pb.ListCollectionsRequest, context: Context
     ) -> pb.ListCollectionsResponse:
         """Return a page of collections."""
@@ -114,7 +114,7 @@ class IngestService(IngestServiceServicer):
             next_page_token=_token("collections", [record.name for record in records], size),
         )
 
-    async def UpdateCollection(  # noqa: N802
+    async def UpdateCollection(
         self, request: pb.UpdateCollectionRequest, context: Context
     ) -> pb.UpdateCollectionResponse:
         """Change the named fields of a collection."""
@@ -130,7 +130,7 @@ class IngestService(IngestServiceServicer):
         seq = await asyncio.to_thread(self._writer.update_collection, record)
         return pb.UpdateCollectionResponse(collection=await self._collection(record.name), seq=seq)
 
-    async def DeleteCollection(  # noqa: N802
+    async def DeleteCollection(
         self, request: pb.DeleteCollectionRequest, context: Context
     ) -> pb.DeleteCollectionResponse:
         """Delete a collection."""
@@ -148,7 +148,7 @@ class IngestService(IngestServiceServicer):
             return pb.DeleteCollectionResponse()
         return pb.DeleteCollectionResponse(seq=seq, deleted_artifacts=deleted)
 
-    async def IngestFile(  # noqa: N802
+    async def IngestFile(
         self, request_iterator: AsyncIterator[pb.IngestFileRequest], context: Context
     ) -> pb.IngestFileResponse:
         """Take one uploaded file in."""
@@ -174,7 +174,7 @@ class IngestService(IngestServiceServicer):
             seq=outcome.seq,
         )
 
-    async def IngestText(  # noqa: N802
+    async def IngestText(
         self, request: pb.IngestTextRequest, context: Context
     ) -> pb.IngestTextResponse:
         """Take one text in."""
@@ -205,7 +205,7 @@ class IngestService(IngestServiceServicer):
             seq=outcome.seq,
         )
 
-    async def GetArtifact(  # noqa: N802
+    async def GetArtifact(
         self, request: pb.GetArtifactRequest, context: Context
     ) -> pb.GetArtifactResponse:
         """Return an artifact."""
@@ -216,7 +216,7 @@ class IngestService(IngestServiceServicer):
             artifact=messages.artifact_message(record, self._operations.of(key))
         )
 
-    async def ListArtifacts(  # noqa: N802
+    async def ListArtifacts(
         self, request: pb.ListArtifactsRequest, context: Context
     ) -> pb.ListArtifactsResponse:
         """Return a page of artifacts."""
@@ -243,7 +243,7 @@ class IngestService(IngestServiceServicer):
             next_page_token=_token(scope, [record.name for record in records], size),
         )
 
-    async def DeleteArtifact(  # noqa: N802
+    async def DeleteArtifact(
         self, request: pb.DeleteArtifactRequest, context: Context
     ) -> pb.DeleteArtifactResponse:
         """Delete an artifact; one that is being ingested is refused."""
@@ -258,9 +258,7 @@ class IngestService(IngestServiceServicer):
             return pb.DeleteArtifactResponse()
         return pb.DeleteArtifactResponse(seq=seq)
 
-    async def GetNode(  # noqa: N802
-        self, request: pb.GetNodeRequest, context: Context
-    ) -> pb.GetNodeResponse:
+    async def GetNode(self, request: pb.GetNodeRequest, context: Context) -> pb.GetNodeResponse:
         """Return one node."""
         check_name("collection", request.collection)
         doc_id, position = parse_node_id("node_id", request.node_id)
@@ -279,7 +277,7 @@ class IngestService(IngestServiceServicer):
         node = await asyncio.to_thread(messages.node_message, tree, doc_id, position)
         return pb.GetNodeResponse(node=node, artifact=artifact.name)
 
-    async def ExportTree(  # noqa: N802
+    async def ExportTree(
         self, request: pb.ExportTreeRequest, context: Context
     ) -> AsyncIterator[pb.ExportTreeResponse]:
         """Stream a tree."""
@@ -347,7 +345,7 @@ class IngestService(IngestServiceServicer):
             async with self._spool.received(parts, expected, job) as file:
                 return await self._pipeline.ingest(source, file, job), file.size_bytes
         except BaseException:
-            # A cancelled call must clean up, too: the shield lets it end although the task is ending.
+            # A cancelled call must clean up, too: the shield lets it end in an ending task.
             job.cancelled = True
             await asyncio.shield(
                 asyncio.to_thread(

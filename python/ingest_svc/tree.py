@@ -1,4 +1,4 @@
-"""Blocks become a tree: headings nest sections, lists and tables hold their parts, long texts hold their chunks.
+"""Blocks become a tree: headings nest sections, lists and tables hold parts, long texts chunks.
 
 document
 ├─ section          own text: the heading
@@ -16,7 +16,7 @@ document
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -76,9 +76,8 @@ class _Builder:
     count: Count
     rules: ChunkRules
     limits: TreeLimits
-
-    def __post_init__(self) -> None:
-        self._sections: list[tuple[int, int]] = []  # (level, position), outermost first
+    _sections: list[tuple[int, int]] = field(default_factory=list)
+    """(level, position) of the open sections, outermost first."""
 
     @property
     def _parent(self) -> int:
@@ -128,7 +127,7 @@ class _Builder:
     def _leaves(
         self, parent: int, texts: list[tuple[str, int, int]], between: str, *, first: str
     ) -> None:
-        """Add texts as leaves: short ones packed together, long ones cut below a node of their own."""
+        """Add texts as leaves: short ones packed together, long ones cut below their node."""
         measured_texts = measured([text for text in texts if text[0]], self.count, self.rules)
         before = first
         for group in packed(measured_texts, self.rules):

@@ -1,4 +1,4 @@
-"""Uploads: bytes that arrive in parts, put into a spool file and checked against what their header says."""
+"""Uploads: bytes that arrive in parts, spooled and checked against what their header says."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Spool:
     ) -> Spooled:
         digest = hashlib.sha256()
         size = 0
-        with path.open("wb") as file:  # noqa: ASYNC230 - parts are small, and go to the page cache
+        with path.open("wb") as file:
             while part := await self.within(anext(parts, b""), "the next part"):
                 size += len(part)
                 self._check_size(size)

@@ -40,10 +40,12 @@ def serve(config: Config) -> None:
         follower.start()
         parts.callback(follower.stop)
         embedder = Embedder.open(
-            prepare_chosen(config.models), threads=config.models.threads
+            prepare_chosen(config.models),
+            threads=config.models.threads,
+            batch_tokens=config.models.batch_tokens,
         )
         batcher = QueryBatcher(
-            embedder, queue=config.models.query_queue, cache=config.models.query_cache
+            embedder, queue_length=config.models.query_queue, cached=config.models.query_cache
         )
         parts.callback(batcher.close)
         pipeline = Pipeline(
@@ -100,7 +102,7 @@ def main() -> int:
     try:
         serve(config)
     except (TreespanError, AddressInUse) as error:
-        _log.error("cannot start: %s", error)  # noqa: TRY400 - the sentence says all
+        _log.error("cannot start: %s", error)
         return 1
     return 0
 

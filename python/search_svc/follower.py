@@ -1,7 +1,7 @@
 """Follows the store: what ingest commits is searchable here within milliseconds.
 
-Polling is the truth; nothing tells this process of a change. A change that is applied twice, or after a later one of the
-same artifact, does no harm: what counts is what the store shows now.
+Polling is the truth; nothing tells this process of a change. A change that is applied twice, or
+after a later one of the same artifact, does no harm: what counts is what the store shows now.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class Follower:
-    """Keeps an index equal to the store. One thread applies changes, another seals rows into graphs."""
+    """Keeps an index equal to the store; one thread applies changes, another seals graphs."""
 
     def __init__(self, reader: Reader, index: Index, poll_s: float) -> None:
         self._reader = reader

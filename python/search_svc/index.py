@@ -155,7 +155,7 @@ class Index:
 
 
 class DocumentCache:
-    """Trees and texts of documents, loaded when an answer needs them, kept within a number of bytes."""
+    """Trees and texts of documents, loaded when needed, kept within a number of bytes."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from google.protobuf.duration_pb2 import Duration
 
-from treespan.v1 import chunk_pb2, ingest_service_pb2, search_service_pb2 as pb
+from treespan.v1 import chunk_pb2, ingest_service_pb2
+from treespan.v1 import search_service_pb2 as pb
 
 if TYPE_CHECKING:
     from search_svc.index import Hits

@@ -131,7 +131,7 @@ class Pipeline:
         return Answer(chunks, tokens, hits, self._follower.applied_seq, times), missing
 
     def prefetch(self, texts: Sequence[str], call: Call) -> None:
-        """Embed several texts in as few runs of the model as can be; the vectors wait in its cache."""
+        """Embed several texts in as few runs of the model as can be, into its cache."""
         self._batcher.prefetch([text for text in texts if text.strip()], call.time_left_s())
 
     def _wait(self, min_seq: int, call: Call) -> None:

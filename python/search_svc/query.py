@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from treespan.errors import InvalidField, InvalidVector
 from treespan.identity import check_name, parse_node_id
-from treespan.v1 import chunk_pb2, search_service_pb2 as pb
+from treespan.v1 import chunk_pb2
+from treespan.v1 import search_service_pb2 as pb
 
 if TYPE_CHECKING:
     from treespan.store.records import Tenant

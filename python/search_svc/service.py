@@ -1,6 +1,6 @@
 """The gRPC edge of the read side: unpack, call, pack.
 
-Replies leave as finished bytes, so the methods are registered with generic handlers and no serializer.
+Replies leave as finished bytes, so the methods have generic handlers and no serializer.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from treespan.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from google.protobuf.message import Message
 
     from search_svc.follower import Follower
     from search_svc.index import Index
@@ -53,7 +55,7 @@ class SearchService:
 
     def handlers(self) -> grpc.GenericRpcHandler:
         """Return the methods for a server."""
-        methods: dict[str, tuple[Callable[..., bytes], type]] = {
+        methods: dict[str, tuple[Callable[..., bytes], type[Message]]] = {
             "Search": (self.search, pb.SearchRequest),
             "BatchSearch": (self.batch_search, pb.BatchSearchRequest),
             "Expand": (self.expand, pb.ExpandRequest),

@@ -116,11 +116,15 @@ class VectorIndex:
     def __new__(
         cls, dimension: int, *, exact_rows: int = 10_000, seal_rows: int = 20_000, threads: int = 16
     ) -> VectorIndex: ...
-    def add(self, document: int, nodes: bytes, vectors: bytes) -> None:
+    def add(
+        self, document: int, nodes: bytes, vectors: bytes, *, replaces: int | None = None
+    ) -> None:
         """Add the vectors of a document; searchable when the call returns.
 
         Args:
             document: Key of the document; must be new to the index.
+            replaces: Key of a document that leaves in the same step: every search sees either the one or the
+                other, never both or neither. Unknown keys are passed over.
             nodes: Positions of the nodes, ascending, u32 little-endian.
             vectors: One row of f32 little-endian for each node; normalised here; zero and non-finite rows are refused.
         """

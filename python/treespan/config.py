@@ -1,8 +1,8 @@
 """Settings: their defaults, and where else they come from.
 
-Order, later wins: the defaults here, then `treespan.toml`, then the environment (`TREESPAN__SECTION__KEY`), then flags of
-the command line. An unknown section or key stops the start and names the nearest known one. The environment is read
-nowhere else.
+Order, later wins: the defaults here, then `treespan.toml`, then the environment
+(`TREESPAN__SECTION__KEY`), then flags of the command line. An unknown section or key stops the
+start and names the nearest known one. The environment is read nowhere else.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ModelsConfig:
     """Which models are used and how."""
 
     embedding: str = "multilingual-e5-small"
-    """A known name (`treespan models list`) or a folder with model.onnx, tokenizer.json and model_card.json."""
+    """A known name (`treespan models list`) or the path of a model folder."""
     cache: str = ""
     """Folder of converted models; empty means `treespan/models` in the user's cache folder."""
     weights: str = ""
@@ -110,7 +110,7 @@ class SearchConfig:
     concurrency: int = 256
     """Calls under way or waiting; more are refused."""
     context_window: int = 8192
-    """Tokens that a reader of the answer can take; the default budget of a hit is an eighth of it."""
+    """Tokens that a reader of the answer can take; a hit gets an eighth of it by default."""
     max_message_bytes: int = 4 << 20
     """Largest message of either side."""
     default_deadline_s: float = 30.0

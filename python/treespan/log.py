@@ -1,6 +1,6 @@
 """Logging: one line an event, for people on a terminal and as JSON elsewhere.
 
-Texts of documents and queries, passwords and tokens are never logged; what is worth a value goes into `extra`.
+Texts of documents and queries, passwords and tokens are never logged; values go into `extra`.
 """
 
 from __future__ import annotations

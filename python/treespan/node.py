@@ -1,19 +1,20 @@
-"""The document tree as packed columns: the one format that the store, both services and the native core share.
+r"""The document tree as packed columns: the one format of the store, the services and the core.
 
-Nodes are numbered in document order (preorder). The text of a document is kept once; a node's own text is a range of it,
-so that the white space between two nodes is kept as well and any run of nodes can be quoted verbatim.
+Nodes are numbered in document order (preorder). The text of a document is kept once; a node's own
+text is a range of it, so that the white space between two nodes is kept as well and any run of
+nodes can be quoted verbatim.
 
 Packed form, little-endian, no padding:
 
     offset  what
-    0       magic "TSTREE1\\0", 8 bytes
+    0       magic "TSTREE1\0", 8 bytes
     8       u32 n, number of nodes; u32 m, number of sentences; u64 t, bytes of text
     24      u32[n] parent        position of the parent; 0 for the root, which is its own parent
             u32[n] own_tokens    tokens of the own text, by the budget tokenizer
             u32[n] page_start    first page, from 1; 0 = the format has no pages
             u32[n] page_end      last page
-            u32[n] text_start    own text: first byte in the text; equal to text_end where there is none
-            u32[n] text_end      own text: byte after the last; starts and ends never decrease along the nodes
+            u32[n] text_start    own text: first byte in the text; equal to text_end where none
+            u32[n] text_end      own text: byte after the last; neither decreases along the nodes
             u32[n] char_start    text_start and text_end counted in Unicode code points
             u32[n] char_end
             u32[m] sentence_start   sentences of all own texts, in order: first byte in the text
@@ -52,6 +53,7 @@ _NODE_COLUMNS = (
     "char_end",
 )
 _SENTENCE_COLUMNS = ("sentence_start", "sentence_end", "sentence_tokens")
+_BYTE_COLUMNS = ("kind", "flags")
 
 
 class NodeKind(IntEnum):
@@ -97,39 +99,44 @@ class Tree:
 
     def ends(self) -> NDArray[np.uint32]:
         """Return for every node the first position after its subtree."""
-        end = np.arange(1, len(self) + 1, dtype=np.uint32)
+        parent = self.parent.tolist()
+        end = list(range(1, len(self) + 1))
         for node in range(len(self) - 1, 0, -1):
-            above = self.parent[node]
-            end[above] = max(end[above], end[node])
-        return end
+            end[parent[node]] = max(end[parent[node]], end[node])
+        return np.array(end, dtype=np.uint32)
 
     def depths(self) -> NDArray[np.uint32]:
         """Return the number of ancestors of every node."""
-        depth = np.zeros(len(self), dtype=np.uint32)
+        parent = self.parent.tolist()
+        depth = [0] * len(self)
         for node in range(1, len(self)):
-            depth[node] = depth[self.parent[node]] + 1
-        return depth
+            depth[node] = depth[parent[node]] + 1
+        return np.array(depth, dtype=np.uint32)
 
     def pack(self) -> bytes:
-        """Return the packed form."""
-        head = _HEAD.pack(MAGIC, len(self), len(self.sentence_start), len(self.text))
-        numbers = [
-            np.ascontiguousarray(getattr(self, name), dtype="<u4").tobytes()
-            for name in _NODE_COLUMNS + _SENTENCE_COLUMNS
-        ]
-        return b"".join(
-            [
-                head,
-                *numbers,
-                self.kind.astype(np.uint8).tobytes(),
-                self.flags.astype(np.uint8).tobytes(),
-                self.text,
-            ]
-        )
+        """Return the packed form.
+
+        Raises:
+            ValueError: two columns of nodes, or two of sentences, differ in length.
+        """
+        nodes, sentences = len(self), len(self.sentence_start)
+        head = _HEAD.pack(MAGIC, nodes, sentences, len(self.text))
+        numbers = [self._column(name, nodes, "<u4") for name in _NODE_COLUMNS]
+        numbers += [self._column(name, sentences, "<u4") for name in _SENTENCE_COLUMNS]
+        marks = [self._column(name, nodes, "u1") for name in _BYTE_COLUMNS]
+        return b"".join([head, *numbers, *marks, self.text])
+
+    def _column(self, name: str, length: int, dtype: str) -> bytes:
+        column = getattr(self, name)
+        if len(column) != length:
+            raise ValueError(f"{name} has {len(column)} elements, the columns beside it {length}")
+        return np.asarray(column).astype(dtype).tobytes()
 
     @classmethod
     def unpack(cls, packed: bytes) -> Tree:
-        """Return the tree of a packed form.
+        """Return the tree of a packed form; its columns are views of the bytes, not to be written.
+
+        That the bytes are whole is checked, not that the tree makes sense: the native core does.
 
         Raises:
             ValueError: the bytes are not a packed tree, or not whole.

@@ -1,6 +1,7 @@
 """Readers: the bytes of a file become blocks in reading order.
 
-A new format is one file with a reader and one line in `_READERS`; if its type is not told apart yet, one in `filetypes`.
+A new format is one file with a reader and one line in `_READERS`; if its type is not told apart
+yet, one in `filetypes`.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ def _lazy(module: str, function: str) -> Reader:
 
 
 def _read_pdf(source: Source) -> ParsedFile:
-    from ingest_svc.readers.pdf import read_pdf  # noqa: PLC0415 - heavy
+    from ingest_svc.readers.pdf import PdfLimits, read_pdf
 
     return read_pdf(
         source.data,
         password=source.password,
-        limits=source.limits,
+        limits=PdfLimits(max_pages=source.limits.max_pages, seconds=source.limits.wall_s),
         progress=source.progress,
     )
 

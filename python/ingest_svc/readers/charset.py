@@ -1,8 +1,9 @@
-"""Bytes to text: which charset a file is in, decided over the whole file and never on its beginning alone.
+"""Bytes to text: the charset of a file, decided over all of it and never on its beginning alone.
 
-Order: byte order mark; where the zero bytes stand (UTF-16 without a mark); strict UTF-8; UTF-8 with a few damaged
-places; the charset that the markup names; the charset that the bytes look like. Labels are read as browsers read them,
-so that "gb2312" means GB18030 and "iso-8859-1" means Windows-1252.
+Order: byte order mark; where the zero bytes stand (UTF-16 without a mark); strict UTF-8; UTF-8 with
+a few damaged places; the charset that the markup names; the charset that the bytes look like.
+Labels are read as browsers read them, so that "gb2312" means GB18030 and "iso-8859-1" means
+Windows-1252.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _SUPERSETS = {
     "gb2312": "gb18030",
     "big5": "big5hkscs",
 }
-"""Charsets, by Python's names, that are decoded as the larger one that files labelled so are really in."""
+"""Charsets, by Python's names, and the larger one that files labelled so are really in."""
 
 _LABELS = {
     "windows-31j": "cp932",
@@ -51,12 +52,14 @@ _LABELS = {
 }
 """Labels of the web that Python does not know; a leading "x-" is passed over."""
 
-_CHARSETS = frozenset(
-    """utf-8 utf-16 utf-16-le utf-16-be utf-32 utf-32-le utf-32-be cp866 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6
-    iso8859-7 iso8859-8 iso8859-10 iso8859-13 iso8859-14 iso8859-15 iso8859-16 koi8-r koi8-u mac-roman mac-cyrillic cp874
-    cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 gb18030 big5hkscs euc_jp iso2022_jp cp932 cp949
-    cp437 cp850 cp852 johab""".split()
+_CHARSETS_WORDS = (
+    "utf-8 utf-16 utf-16-le utf-16-be utf-32 utf-32-le utf-32-be cp866 iso8859-2 "
+    "iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-10 iso8859-13 "
+    "iso8859-14 iso8859-15 iso8859-16 koi8-r koi8-u mac-roman mac-cyrillic cp874 cp1250 "
+    "cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 gb18030 big5hkscs euc_jp "
+    "iso2022_jp cp932 cp949 cp437 cp850 cp852 johab "
 )
+_CHARSETS = frozenset(_CHARSETS_WORDS.split())
 """Charsets that files are in, by Python's names; Python's other codecs are none."""
 
 _META = re.compile(
@@ -103,7 +106,7 @@ def decode(data: bytes, *, markup: bool = False) -> Decoded:
 
 
 def unmistakable(data: bytes) -> tuple[str, int]:
-    """Return the charset that a byte order mark or the zero bytes show, and the mark's length; "" and 0 where none."""
+    """Return the charset that a mark or the zero bytes show, or "", and the length of the mark."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return encoding, len(mark)
@@ -114,7 +117,7 @@ def unmistakable(data: bytes) -> tuple[str, int]:
 
 
 def labelled(label: str) -> str:
-    """Return Python's name for a charset label, widened to its superset; "" for labels that nobody knows."""
+    """Return Python's name for a charset label, widened to its superset; "" for unknown ones."""
     plain = label.strip().lower()
     plain = _LABELS.get(plain) or plain.removeprefix("x-")
     try:
@@ -140,7 +143,7 @@ def _replacing(data: bytes, encoding: str) -> Decoded:
 
 
 def _damaged_utf8(data: bytes) -> Decoded | None:
-    """Return the text where it is UTF-8 but for a few places, such as a character cut in two at the end."""
+    """Return the text where it is UTF-8 but for a few places, as where the end was cut off."""
     decoded = _replacing(data, "utf-8")
     letters = len(decoded.text) - len(decoded.text.encode("ascii", "ignore")) - decoded.replaced
     return decoded if letters >= 4 * decoded.replaced else None
@@ -163,7 +166,7 @@ def _sparse_utf16(data: bytes) -> Decoded | None:
 
 
 def _as_markup_says(data: bytes) -> Decoded | None:
-    """Return the text in the charset that `meta` or the XML declaration names, where the bytes agree."""
+    """Return the text in the charset that the markup names, where the bytes agree."""
     head = data[:_META_BYTES]
     found = _XML.search(head) or _META.search(_COMMENT.sub(b"", head))
     encoding = labelled(found[1].decode("ascii")) if found else ""
@@ -175,7 +178,7 @@ def _as_markup_says(data: bytes) -> Decoded | None:
 
 
 def _guessed(data: bytes) -> str:
-    """Return the charset that the bytes look like; long files are judged by their head, middle and tail."""
+    """Return the charset that the bytes look like; of long files, their head, middle and tail."""
     detector = EncodingDetector()
     if len(data) <= 3 * _DETECT_BYTES:
         detector.feed(data, last=True)

@@ -1,7 +1,8 @@
-"""The last step of every reader: characters that no text may hold are replaced, and files without content found.
+"""The last step of every reader: characters that no text may hold are replaced.
 
-Lone surrogates cannot be written as UTF-8 and NULs are refused by databases: both become U+FFFD and are counted. Other
-control characters become spaces, so that a document cannot steer a terminal that shows it.
+Lone surrogates cannot be written as UTF-8 and NULs are refused by databases: both become U+FFFD and
+are counted. Other control characters become spaces, so that a document cannot steer a terminal that
+shows it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def cleaned(parsed: ParsedFile, undecoded: int) -> ParsedFile:
-    """Return the file with characters replaced and, where information was lost, a warning that counts them.
+    """Return the file with characters replaced and, if any, a warning that counts them.
 
     Args:
         parsed: What a reader made.

@@ -1,6 +1,7 @@
-"""What kind of document is in a ZIP or an OLE container, told by the names of its parts; nothing is unpacked but names.
+"""What kind of document is in a ZIP or an OLE container, told by the names of its parts.
 
-Names and the two small parts that say a type are read with a bound on the bytes really inflated, since headers lie.
+Names and the two small parts that say a type are read with a bound on the bytes really inflated,
+since headers lie.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def _part(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _has_stream(data: bytes, name: str) -> bool:
-    """Tell whether a directory entry has this name: entries lie on 128 bytes and state their names' length."""
+    """Tell whether a directory entry, which lies on 128 bytes, has this name and its length."""
     coded = name.encode("utf-16-le")
     length = (len(coded) + 2).to_bytes(2, "little")
     at = data.find(coded)

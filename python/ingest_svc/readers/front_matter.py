@@ -1,7 +1,7 @@
-"""The fields before a Markdown text: YAML between lines of three dashes, or TOML between lines of three pluses.
+"""The fields before a Markdown text: YAML between three dashes, or TOML between three pluses.
 
-Only top-level words and lists of words are taken, which is what front matter holds; deeper values are passed over. Text
-that merely starts with a drawn line is left alone.
+Only top-level words and lists of words are taken, which is what front matter holds; deeper values
+are passed over. Text that merely starts with a drawn line is left alone.
 """
 
 from __future__ import annotations
@@ -9,15 +9,18 @@ from __future__ import annotations
 import re
 import tomllib
 
-_FENCED = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*\n(.*?)^\1[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(
+    r"\ufeff?(---|\+\+\+)[ \t]*\n(.*?)^\1[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
+)
 _FIELD = re.compile(r"([A-Za-z_][\w .-]{0,63}?):(?:[ \t]+(.*))?")
 _BLANK_OR_INNER = re.compile(r"\s*(?:#.*)?|[ \t]+\S.*|-(?:[ \t].*)?|[\]}].*")
+_INNER_FIELD = re.compile(r"[ \t]+[A-Za-z_][\w .-]{0,63}?:(?:[ \t].*)?")
 _ENTRY = re.compile(r"\s*-[ \t]+(.+)")
 _BLOCK_SIGNS = ("|", ">", "|-", ">-", "|+", ">+")
 
 
 def split_front_matter(text: str) -> tuple[dict[str, str], str]:
-    """Return the fields, names in lower case and lists joined with commas, and the text after them."""
+    """Return the fields, names in lower case and lists joined by commas, and the rest."""
     found = _FENCED.match(text)
     if not found:
         return {}, text
@@ -50,10 +53,12 @@ def _yaml(matter: str) -> dict[str, str] | None:
             values[name] = _entries((found[2] or "").strip())
         elif not _BLANK_OR_INNER.fullmatch(line):
             return None
-        elif name and line.strip():
+        elif name and line.strip() and not _INNER_FIELD.fullmatch(line):
             entry = _ENTRY.fullmatch(line)
             words = _unquoted(entry[1] if entry else line.strip())
-            values[name] += [words] if entry or not values[name] else [f"{values[name].pop()} {words}"]
+            values[name] += (
+                [words] if entry or not values[name] else [f"{values[name].pop()} {words}"]
+            )
     fields = {key: ", ".join(filter(None, found)) for key, found in values.items()}
     return {key: value for key, value in fields.items() if value}
 

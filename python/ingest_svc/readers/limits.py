@@ -1,8 +1,9 @@
 """The limits of reading one file, and the one sentence in which a file that passes one is refused.
 
-The values and their defaults are those of the settings (`readers.max_pages` and so on), so that a refusal names the very
-setting that lifts it. Limits on bytes, pages, nodes and cells are kept by the readers; memory and processor time by the
-worker process on itself; wall time by the pool that watches it.
+The values and their defaults are those of the settings (`readers.max_pages` and so on), so that a
+refusal names the very setting that lifts it. Limits on bytes, pages, nodes and cells are kept by
+the readers; memory and processor time by the worker process on itself; wall time by the pool that
+watches it.
 """
 
 from __future__ import annotations

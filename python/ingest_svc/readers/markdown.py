@@ -1,7 +1,8 @@
-"""Reads Markdown from a real parser's tokens: CommonMark with tables, footnotes, math and front matter.
+"""Reads Markdown from a parser's tokens: CommonMark, tables, footnotes, math, front matter.
 
-Footnotes follow the block that first refers to them, so that a note stands in the section it belongs to. Headings count
-where they stand in the document itself; inside quotes and list items they are words of the quote or the item.
+Footnotes follow the block that first refers to them, so that a note stands in the section it
+belongs to. Headings count where they stand in the document itself; inside quotes and list items
+they are words of the quote or the item.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 _DEEP_QUOTE = re.compile(r"^((?:[ \t]{0,3}>){40})(?:[ \t]{0,3}>)+", re.MULTILINE)
 _LEVELS_PARSED = 4
-"""The parser drops what is nested deeper than its limit; it gets this many times ours, so that nothing is lost unseen."""
+"""The parser drops what is deeper than its limit: it gets this many times ours."""
 _FRAMES_PER_LEVEL = 8
 
 
@@ -61,7 +62,7 @@ def _parse(text: str, limits: ReaderLimits) -> list[Token]:
 
 
 def _blocks(tokens: list[Token], limits: ReaderLimits) -> list[Block]:
-    """Return the document's blocks, each footnote after the first top-level block that refers to it."""
+    """Return the blocks, each footnote after the first top-level block that refers to it."""
     parts, notes = _split(tokens)
     blocks: list[Block] = []
     for part in [*parts, *notes.values()]:
@@ -156,7 +157,12 @@ class _Walk:
                 self._border(token)
 
     def _border(self, token: Token) -> None:
-        if token.type in ("bullet_list_open", "bullet_list_close", "ordered_list_open", "ordered_list_close"):
+        if token.type in (
+            "bullet_list_open",
+            "bullet_list_close",
+            "ordered_list_open",
+            "ordered_list_close",
+        ):
             self.lists += token.nesting
             self.item_at = -1
         elif token.type in ("blockquote_open", "blockquote_close"):

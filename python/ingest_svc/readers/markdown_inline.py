@@ -19,7 +19,7 @@ _SPACES = re.compile(r"[ \t\xa0]+")
 
 
 def inline_text(inline: Token) -> str:
-    """Return the words: links by their text, images by their alternative text, math as written between dollars."""
+    """Return the words: links by their text, images by their alternative text, math as written."""
     tokens = inline.children or []
     parts: list[str] = []
     for at, token in enumerate(tokens):
@@ -39,7 +39,7 @@ def note_labels(inline: Token) -> Iterator[str]:
 
 
 def image_alts(inline: Token) -> list[str] | None:
-    """Return the alternative texts where there is nothing but images, linked or not; None where there is more."""
+    """Return the alternative texts where there is nothing but images; None where there is more."""
     tokens = inline.children or []
     images = [token for token in tokens if token.type == "image"]
     others = [token for token in tokens if token.type not in _AROUND_IMAGES]

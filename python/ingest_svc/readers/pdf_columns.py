@@ -24,7 +24,7 @@ from statistics import median
 
 from ingest_svc.readers.pdf_lines import Box, Line, box_around
 from ingest_svc.readers.pdf_tables import FoundTable
-from ingest_svc.readers.pdf_text import is_right_to_left, is_unspaced
+from ingest_svc.readers.pdf_text import is_right_to_left, unspaced_count
 
 _MIN_LINES = 3
 _MIN_GUTTER = 7.0
@@ -54,7 +54,7 @@ class Region:
 
 def item_of_line(line: Line) -> Item:
     """Return a line as an item."""
-    weight = sum(2.0 if is_unspaced(character) else 1.0 for character in line.text)
+    weight = float(len(line.text) + unspaced_count(line.text))
     return Item(line.box, line.order, weight, line=line)
 
 

@@ -19,6 +19,9 @@ from ingest_svc.readers.pdf_lines import Box, Rules
 _NEAR = 3.0
 """Rules closer than this, in points, stand on one place."""
 
+_TICK = 16.0
+"""Check boxes are no larger than this, in points."""
+
 Segment = tuple[float, float, float]
 """Where a rule stands, and from where to where it runs."""
 
@@ -70,6 +73,23 @@ def _joined(group: list[Segment]) -> list[Segment]:
     return [(place, start, end) for start, end in runs]
 
 
+def _without_ticks(segments: list[Segment], across: list[Segment]) -> list[Segment]:
+    """Return the rules without the sides of check boxes: short ones that do not run from long rule to long rule."""
+    long = [segment for segment in across if segment[2] - segment[1] > _TICK]
+
+    def meets(place: float, at: float) -> bool:
+        return any(
+            abs(other - at) <= _NEAR and start - _NEAR <= place <= end + _NEAR
+            for other, start, end in long
+        )
+
+    return [
+        (place, start, end)
+        for place, start, end in segments
+        if end - start > _TICK or (meets(place, start) and meets(place, end))
+    ]
+
+
 def connected(
     horizontal: list[Segment], vertical: list[Segment]
 ) -> list[tuple[list[Segment], list[Segment]]]:
@@ -96,7 +116,9 @@ def connected(
 
 def grids_of(rules: Rules) -> list[Grid]:
     """Return the grids of a page, from top to bottom: groups with upright and level rules."""
-    groups = connected(snapped(list(rules.horizontal)), snapped(list(rules.vertical)))
+    horizontal, vertical = snapped(list(rules.horizontal)), snapped(list(rules.vertical))
+    level = _without_ticks(horizontal, vertical)
+    groups = connected(level, _without_ticks(vertical, horizontal))
     grids = [grid for group in groups if (grid := _grid(*group)) is not None]
     return sorted(grids, key=lambda grid: (grid.box.y0, grid.box.x0))
 

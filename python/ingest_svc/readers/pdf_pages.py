@@ -13,6 +13,7 @@ import pymupdf
 
 from ingest_svc.readers.pdf_lines import Box, Line, Page, Rules
 from ingest_svc.readers.pdf_rules import rules_of
+from ingest_svc.readers.pdf_split import lines_over_rules, split_at_rules
 from ingest_svc.readers.pdf_text import clean, without_doubles
 
 _FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES
@@ -57,13 +58,18 @@ def read_page(document: Any, index: int, max_drawing_bytes: int) -> Page:
         if line is not None:
             lines.append(line)
     drawings = _drawings(document, page, max_drawing_bytes)
+    rules = rules_of(drawings, turned.box, Box(0, 0, turned.width, turned.height))
+    crossing = lines_over_rules(lines, rules)
+    if crossing:
+        words = [(turned.box(*word[:4]), clean(word[4])[0]) for word in page.get_text("words")]
+        lines = split_at_rules(lines, crossing, words)
     little = sum(len(line.text) for line in lines) < _LITTLE_TEXT
     return Page(
         number=index + 1,
         width=turned.width,
         height=turned.height,
         lines=tuple(_without_copies(lines)),
-        rules=rules_of(drawings, turned.box, Box(0, 0, turned.width, turned.height)),
+        rules=rules,
         drawings=sum(len(drawing.get("items", ())) for drawing in drawings),
         picture_share=_picture_share(page) if little else 0.0,
         broken_characters=broken,

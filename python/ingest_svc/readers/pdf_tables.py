@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ingest_svc.readers.pdf_grid import Grid, GridCell, grids_of
+from ingest_svc.readers.pdf_grid_text import with_columns_of_text
 from ingest_svc.readers.pdf_lines import Box, Line, Page
 from ingest_svc.readers.pdf_rows import baselines, cell_text
+from ingest_svc.readers.pdf_text import is_right_to_left
 
 _MIN_DRAWINGS = 4
 _SLACK = 2.0
@@ -81,6 +83,7 @@ def _table(grid: Grid, lines: list[Line], page: int) -> FoundTable | None:
     columns = len(grid.xs) - 1
     if columns < 2 or len(grid.ys) < 3 or len(lines) < 4:
         return None
+    grid = with_columns_of_text(grid, lines)
     held = _lines_by_cell(grid, lines)
     if len(held) < max(4, 0.2 * len(grid.cells)):
         return None
@@ -152,7 +155,8 @@ def _packed(grouped: list[tuple[GridCell, list[list[Line]]]]) -> int:
         return 1
     texts = [line.text for groups in alike for group in groups for line in group]
     numeric = sum(any(character.isdecimal() for character in text) for text in texts)
-    if numeric < 0.5 * len(texts):
+    no_chance = common >= 4 and len(alike) == len(counts)
+    if numeric < 0.5 * len(texts) and not no_chance:
         return 1
     feet = [[group[0].box.y1 for group in groups] for groups in alike]
     level = sum(
@@ -180,7 +184,11 @@ def _spanning_header(bands: list[_Band], columns: int) -> int:
         1 < cell.column_end - cell.column < columns for cell in bands[count].filled
     ):
         count += 1
-    return count + 1 if 0 < count < len(bands) - 1 else 0
+    if count == 0 or count == len(bands):
+        return 0
+    below = [cell for row in bands[count].rows for cell in row if cell]
+    named = sum(is_number(cell) for cell in below) <= 0.3 * len(below)
+    return count + 1 if named and count + 1 < len(bands) else count
 
 
 def _named_columns(bands: list[_Band], columns: int) -> list[str]:
@@ -202,6 +210,8 @@ def _compact(table: FoundTable) -> FoundTable | None:
         if any(row[column] for row in table.rows)
         or (table.header[column] and table.header[column] not in table.header[:column])
     ]
+    if is_right_to_left("".join(cell for row in table.rows for cell in row)):
+        columns.reverse()
     rows = tuple(tuple(row[column] for column in columns) for row in table.rows if any(row))
     filled = sum(bool(cell) for row in rows for cell in row)
     if len(columns) < 2 or not rows or filled < 0.25 * len(rows) * len(columns):

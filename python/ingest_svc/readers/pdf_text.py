@@ -82,6 +82,11 @@ def is_unspaced(character: str) -> bool:
     return _UNSPACED.match(character) is not None
 
 
+def unspaced_count(text: str) -> int:
+    """Return how many characters of a text are of scripts that set no spaces between words."""
+    return len(_UNSPACED.findall(text))
+
+
 def without_doubles(text: str, width: float, size: float) -> str:
     """Return the text with every second character dropped where all are drawn twice on one spot.
 

@@ -1,7 +1,7 @@
-"""Reads plain text: paragraphs at blank lines, hard-wrapped lines joined, simple lists, and headings that are plain to see.
+"""Reads plain text: paragraphs, hard-wrapped lines joined, simple lists, headings plain to see.
 
-Lines are joined only where they look wrapped by a machine (each would not have held the next line's first word); verse,
-addresses and program code keep their lines.
+Lines are joined only where they look wrapped by a machine (each would not have held the next line's
+first word); verse, addresses and program code keep their lines.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ingest_svc.readers.block import Block, BlockKind, ParsedFile
 from ingest_svc.readers.source import Source
@@ -57,7 +58,9 @@ def _heading(heading: HeadingLine, level: int) -> Block:
 def _groups(text: str) -> Iterator[list[str]]:
     """Yield runs of lines between blank lines and drawn rules."""
     group: list[str] = []
-    for line in _NEWLINE.sub("\n", text).replace("\u2029", "\n\n").replace("\ufeff", "").split("\n"):
+    for line in (
+        _NEWLINE.sub("\n", text).replace("\u2029", "\n\n").replace("\ufeff", "").split("\n")
+    ):
         if line.strip() and not _RULE.fullmatch(line[:200]):
             group.append(line.rstrip())
         elif group:
@@ -115,7 +118,7 @@ def is_wide(character: str) -> bool:
 
 
 def _split_at_indents(lines: list[str]) -> Iterator[list[str]]:
-    """Yield paragraphs that are told apart by the indent of their first line alone, as in Chinese novels."""
+    """Yield paragraphs that are told apart by indents alone, as in Chinese novels."""
     marks = [line[0] in "\u3000 " and not line.startswith(" " * 12) for line in lines]
     if len(lines) < 2 or not marks[0] or not _prose_indents(lines, marks):
         if lines:
@@ -130,7 +133,7 @@ def _split_at_indents(lines: list[str]) -> Iterator[list[str]]:
 
 
 def _prose_indents(lines: list[str], marks: list[bool]) -> bool:
-    """Tell whether indents start paragraphs: ideographic spaces do; others only where one indent is used, not by all."""
+    """Tell whether indents start paragraphs: ideographic ones, or one that not all have."""
     indents = {line[: len(line) - len(line.lstrip())] for line in lines} - {""}
     return all("\u3000" in indent for indent in indents) or (len(indents) == 1 and not all(marks))
 
@@ -156,7 +159,7 @@ def _is_wrapped(lines: list[str], wrap: int) -> bool:
     if len(lines) < 2 or not wrap:
         return False
     full = 0
-    for line, following in zip(lines, lines[1:], strict=False):
+    for line, following in pairwise(lines):
         start = following.lstrip()
         word = start[:1] if is_wide(start[:1]) else start.split(maxsplit=1)[0]
         full += width(line) + (not is_wide(line[-1])) + width(word) > wrap - 2

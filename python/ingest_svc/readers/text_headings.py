@@ -1,7 +1,7 @@
-"""Headings in plain text that are plain to see: 第三章 总则, Chapter 3, PART II: Scope, alone on their line.
+"""Headings in plain text that are plain to see: 第三章 总则, Chapter 3, PART II: Scope.
 
-Nothing else is taken for a heading, since a wrong section border costs more than a missing one. A table of contents, in
-which such lines follow each other without text between, is none.
+Nothing else is taken for a heading, since a wrong section border costs more than a missing one. A
+table of contents, in which such lines follow each other without text between, is none.
 """
 
 from __future__ import annotations
@@ -11,10 +11,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _CHINESE = re.compile(
-    r"第\s?[\d〇○零一二三四五六七八九十百千两０-９]{1,9}\s?(?:([编章節节])|([篇部卷回集](?:分)?)(?=[\s　:：]|$))"
+    r"第\s?[\d〇○零一二三四五六七八九十百千两０-９]{1,9}\s?"
+    r"(?:([编章節节])|([篇部卷回集](?:分)?)(?=[\s　:：]|$))"
     r"[\s　:：.、]*([^。；！？;]{0,40})"
 )
-_CHINESE_RANKS = {"编": 0, "部": 0, "部分": 0, "卷": 0, "篇": 0, "集": 0, "章": 1, "回": 1, "节": 2, "節": 2}
+_CHINESE_RANKS = {
+    "编": 0,
+    "部": 0,
+    "部分": 0,
+    "卷": 0,
+    "篇": 0,
+    "集": 0,
+    "章": 1,
+    "回": 1,
+    "节": 2,
+    "節": 2,
+}
 _LATIN = re.compile(
     r"(chapter|part|book|volume|appendix|section)\s+(?:[ivxlcdm]{1,7}|\d{1,3}|[a-z]|one|two|three|four|five|six|seven"
     r"|eight|nine|ten|eleven|twelve)(?:[.:]?|[.:]?\s*[—–:-]\s*\S.{0,70}|[.:]\s+\S.{0,70}|\s+[A-Z\d][^a-z]{0,70})",
@@ -35,7 +47,7 @@ class HeadingLine:
 
 
 def heading_line(line: str, *, alone: bool) -> HeadingLine | None:
-    """Return the heading that a line may be; forms of Latin script only where the line stands alone."""
+    """Return the heading that a line may be; Latin ones only where the line stands alone."""
     text = line.strip()
     if len(text) > _LONGEST or _LEADERS.search(text):
         return None
@@ -47,7 +59,7 @@ def heading_line(line: str, *, alone: bool) -> HeadingLine | None:
 
 
 def levels(pieces: Sequence[HeadingLine | None]) -> list[int]:
-    """Return the level of every piece: from 1 for the highest rank that occurs, 0 for what is no heading.
+    """Return the level of every piece: 1 for the highest rank that occurs, 0 for no heading.
 
     Args:
         pieces: In document order; None stands for anything that is no heading line.
@@ -64,7 +76,7 @@ def levels(pieces: Sequence[HeadingLine | None]) -> list[int]:
 
 
 def _contents_length(run: Sequence[HeadingLine | None]) -> int:
-    """Return how many of the first lines of a run without text between are entries of a table of contents."""
+    """Return how many of the first lines of a run are entries of a table of contents."""
     ranks = [heading.rank for heading in run if heading]
     if max((ranks.count(rank) for rank in ranks), default=0) < 3:
         return 0

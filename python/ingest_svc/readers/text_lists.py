@@ -25,7 +25,7 @@ class _Mark:
 
 
 def list_items(lines: list[str]) -> list[Block]:
-    """Return the items of a run of lines that is a list as a whole, at least two items; else nothing.
+    """Return the items of a run of lines that is a list of two items or more; else nothing.
 
     A line without a mark continues the item above it where it is indented or the run is wrapped so.
     """

@@ -53,14 +53,14 @@ def collections(connection: Connection, as_json: bool) -> None:
 @click.command()
 @click.argument("artifacts", nargs=-1, required=True, metavar="ARTIFACT...")
 @collection_option
-@click.pass_context
-def delete(ctx: click.Context, artifacts: tuple[str, ...], collection: str) -> None:
+@pass_connection
+def delete(connection: Connection, artifacts: tuple[str, ...], collection: str) -> None:
     """Delete artifacts, and take them out of all answers.
 
     One that does not exist is reported, and the others are deleted all the same.
     """
     failed = False
-    with ctx.find_object(Connection).client() as client:
+    with connection.client() as client:
         for artifact in artifacts:
             try:
                 client.delete_artifact(artifact, collection)
@@ -70,7 +70,7 @@ def delete(ctx: click.Context, artifacts: tuple[str, ...], collection: str) -> N
             else:
                 screen().print(f"deleted {artifact}", soft_wrap=True)
     if failed:
-        ctx.exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _artifact_row(artifact: Artifact) -> tuple[Text, ...]:

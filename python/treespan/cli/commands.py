@@ -16,10 +16,7 @@ from treespan.client.channel import INGEST_ADDRESS, SEARCH_ADDRESS
 from treespan.errors import NotServing, TreespanError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-EXIT_FAILED: Final = 1
-EXIT_UNREACHABLE: Final = 2
+    pass
 
 
 class _Command(NamedTuple):
@@ -44,11 +41,13 @@ _COMMANDS: Final = {
 
 
 class _Failure(click.ClickException):
-    """An error as one line and an exit code."""
+    """An error as one line, and exit code 1."""
 
-    def __init__(self, error: TreespanError) -> None:
-        super().__init__(error.message)
-        self.exit_code = EXIT_UNREACHABLE if isinstance(error, NotServing) else EXIT_FAILED
+
+class _Unreachable(_Failure):
+    """The same where no server answers."""
+
+    exit_code = 2
 
 
 class _Commands(click.Group):
@@ -76,8 +75,10 @@ class _Commands(click.Group):
         """Run a subcommand; a treespan error ends it with one line."""
         try:
             return super().invoke(ctx)
+        except NotServing as error:
+            raise _Unreachable(error.message) from error
         except TreespanError as error:
-            raise _Failure(error) from error
+            raise _Failure(error.message) from error
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -104,9 +105,7 @@ class _Commands(click.Group):
 @click.option("--tenant", metavar="NAME", help="Tenant to speak for.")
 @click.version_option(package_name="treespan")
 @click.pass_context
-def main(
-    ctx: click.Context, ingest_address: str, search_address: str, tenant: str | None
-) -> None:
+def main(ctx: click.Context, ingest_address: str, search_address: str, tenant: str | None) -> None:
     """Turn files into document trees, and search them with the context around each hit.
 
     Exit codes: 0 all went well, 1 something failed, 2 wrong usage or no server.

@@ -107,9 +107,7 @@ class _Guides:
         """Return what stands before a row. A row is its parent's last where both end together."""
         self._ends[row.depth :] = [row.end]
         first = max(1, row.depth - _MAX_GUIDES)
-        last = [
-            self._ends[depth] == self._ends[depth - 1] for depth in range(first, row.depth + 1)
-        ]
+        last = [self._ends[depth] == self._ends[depth - 1] for depth in range(first, row.depth + 1)]
         if not last or row.depth == 0:
             return ""
         above = "".join("   " if ended else "│  " for ended in last[:-1])
@@ -171,9 +169,7 @@ def _rows(nodes: Sequence[Node], visible: Sequence[int]) -> Iterator[Node | Elis
             position = row.end
 
 
-def _elision(
-    nodes: Sequence[Node], position: int, following: int, ends: Sequence[int]
-) -> Elision:
+def _elision(nodes: Sequence[Node], position: int, following: int, ends: Sequence[int]) -> Elision:
     depth = nodes[position].depth
     end, tokens = position, 0
     while end < min(following, ends[depth - 1]):

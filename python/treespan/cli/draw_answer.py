@@ -92,8 +92,8 @@ def expansion_lines(expansion: Expansion) -> Iterator[str]:
     if expansion.hit_exceeds_budget:
         yield f"budget {expansion.budget_tokens:,} tokens: the hit alone exceeds it, no context"
         return
-    left = expansion.budget_tokens - expansion.used_tokens
-    yield f"budget {expansion.budget_tokens:,} tokens, used {expansion.used_tokens:,}, left {left:,}"
+    budget, used = expansion.budget_tokens, expansion.used_tokens
+    yield f"budget {budget:,} tokens, used {used:,}, left {budget - used:,}"
     yield (
         f"ended: down {_reason(expansion.down)} · next {_reason(expansion.next)} · "
         f"previous {_reason(expansion.previous)} · up {_reason(expansion.up)}"

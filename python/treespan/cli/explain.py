@@ -1,4 +1,4 @@
-"""`treespan explain`: how each hit was found and its context grown, drawn on the document's tree."""
+"""`treespan explain`: how hits were found and their contexts grown, drawn on the trees."""
 
 from __future__ import annotations
 

@@ -6,24 +6,29 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from treespan.cli.connection import Connection, collection_option, json_option
+from treespan.cli.connection import Connection, collection_option, json_option, pass_connection
 from treespan.cli.files import sources
-from treespan.cli.ingest_report import Silent, Bars, outcome_json, outcome_lines, summary
+from treespan.cli.ingest_report import Bars, outcome_json, outcome_lines, summary
 from treespan.cli.screen import echo_json, notices, screen
 from treespan.cli.uploads import Job, Result, outcomes
 from treespan.errors import CollectionNotFound
 
 if TYPE_CHECKING:
+    from treespan.cli.uploads import Outcome
     from treespan.client import Client, MetadataInput
 
 
 @click.command()
 @click.argument(
-    "paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path)
+    "paths",
+    nargs=-1,
+    required=True,
+    metavar="PATH...",
+    type=click.Path(exists=True, path_type=Path),
 )
 @collection_option
 @click.option(
@@ -37,7 +42,7 @@ if TYPE_CHECKING:
     "--password",
     envvar="TREESPAN_PASSWORD",
     show_envvar=True,
-    help="Password of encrypted files; better given in the environment, where no other user sees it.",
+    help="Password of encrypted files; in the environment other users do not see it.",
 )
 @click.option(
     "-j",
@@ -48,9 +53,9 @@ if TYPE_CHECKING:
     help="Files under way at once.",
 )
 @json_option
-@click.pass_context
+@pass_connection
 def ingest(
-    ctx: click.Context,
+    connection: Connection,
     paths: tuple[Path, ...],
     collection: str,
     pairs: tuple[str, ...],
@@ -64,8 +69,54 @@ def ingest(
     cannot be ingested is reported, and the rest is done all the same.
     """
     metadata = _metadata(pairs)
-    with ctx.find_object(Connection).client() as client:
+    with connection.client() as client:
         _ensure_collection(client, collection)
         failed = _run(Job(client, collection, metadata, password, jobs), paths, as_json)
     if failed:
-        ctx.exit(1)
+        raise click.exceptions.Exit(1)
+
+
+def _ensure_collection(client: Client, collection: str) -> None:
+    try:
+        client.get_collection(collection)
+    except CollectionNotFound:
+        client.create_collection(collection, exist_ok=True)
+        notices().print(f"created the collection {collection!r}")
+
+
+def _run(job: Job, paths: tuple[Path, ...], as_json: bool) -> bool:
+    """Ingest all, report, and return whether any file failed."""
+    found = sources(paths)
+    console = screen()
+    started = time.monotonic()
+    ended: list[Outcome] = []
+    with Bars(console, len(found), shown=not as_json) as bars:
+        for outcome in outcomes(job, found, bars):
+            ended.append(outcome)
+            if as_json:
+                echo_json(outcome_json(outcome))
+                continue
+            for line in outcome_lines(outcome):
+                console.print(line, soft_wrap=True)
+    if not as_json:
+        console.print()
+        console.print(summary(ended, time.monotonic() - started))
+    return any(outcome.result is Result.FAILED for outcome in ended)
+
+
+def _metadata(pairs: tuple[str, ...]) -> MetadataInput:
+    return dict(_pair(pair) for pair in pairs)
+
+
+def _pair(pair: str) -> tuple[str, Any]:
+    key, equals, value = pair.partition("=")
+    if not equals or not key.removesuffix(":"):
+        raise click.BadParameter(f"{pair!r} is not KEY=VALUE", param_hint="--metadata")
+    if not key.endswith(":"):
+        return key, value
+    try:
+        return key[:-1], json.loads(value)
+    except ValueError as error:
+        raise click.BadParameter(
+            f"{value!r} is not JSON: {error}", param_hint="--metadata"
+        ) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
@@ -12,10 +12,12 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from treespan.client import metadata_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from google.protobuf.descriptor import EnumDescriptor
     from google.protobuf.message import Message
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
 def plain(message: Message) -> dict[str, Json]:
@@ -24,7 +26,9 @@ def plain(message: Message) -> dict[str, Json]:
     Unlike protobuf's own JSON, 64-bit numbers are numbers, enum values lose their prefix, instants
     are ISO 8601 and durations are seconds.
     """
-    return {field.name: _field(message, field) for field in message.DESCRIPTOR.fields}
+    # Its stubs know two classes for one.
+    fields = cast("Iterable[FieldDescriptor]", message.DESCRIPTOR.fields)
+    return {field.name: _field(message, field) for field in fields}
 
 
 def _field(message: Message, field: FieldDescriptor) -> Json:

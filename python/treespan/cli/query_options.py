@@ -19,7 +19,11 @@ _POSITIVE = click.IntRange(min=1)
 _MODES = click.Choice(["tree", "none", "sentence-window", "linear", "parent"])
 _OPTIONS = [
     click.option(
-        "-a", "--artifact", "artifacts", multiple=True, help="Search this artifact; may be repeated."
+        "-a",
+        "--artifact",
+        "artifacts",
+        multiple=True,
+        help="Search this artifact; may be repeated.",
     ),
     click.option("-n", "--limit", type=_POSITIVE, help="Most hits.  [default: 10]"),
     click.option(
@@ -50,7 +54,9 @@ def query_options(command: Callable[..., R]) -> Callable[..., R]:
 
     @wraps(command)
     def collected(*args: Any, **values: Any) -> R:
-        given = {name: values.pop(name) for name in SearchKeywords.__annotations__ if name in values}
+        given = {
+            name: values.pop(name) for name in SearchKeywords.__annotations__ if name in values
+        }
         return command(*args, keywords=given, **values)
 
     for option in reversed(_OPTIONS):

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from treespan.cli.plain import Json
 
-_WIDE: Final = "\u2e80-\u2fff\u3040-\u31ff\u3400-\u9fff\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+_WIDE: Final = (
+    "\u2e80-\u2fff\u3040-\u31ff\u3400-\u9fff\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+)
 _OPENING: Final = "(\\[{（【《〈「『〔“‘"
 _CLOSING: Final = ")\\]}）】》〉」』〕”’，。、；：？！,.;:?!…"
 # A line may be broken around a space and between wide characters, but not before a closing mark nor

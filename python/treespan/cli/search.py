@@ -30,7 +30,8 @@ def search(
         if as_json:
             echo_json(plain(client.search(question, collection, **keywords)), indent=2)
             return
-        answer = client.search(question, collection, **{**keywords, "nodes": True})
+        keywords["nodes"] = True
+        answer = client.search(question, collection, **keywords)
     console = screen()
     for rank, chunk in enumerate(answer.chunks, 1):
         for line in draw_hit(rank, chunk, console.width):

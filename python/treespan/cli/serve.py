@@ -62,7 +62,7 @@ def _start(name: str, environment: Mapping[str, str]) -> subprocess.Popen[bytes]
 
 
 def _supervise(services: Mapping[str, subprocess.Popen[bytes]]) -> int:
-    """Wait for the services; stop all of them when one ends or a signal comes; return the exit code."""
+    """Wait for the services; stop all when one ends or a signal comes; return the exit code."""
     asked: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: asked.append(number))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import click
 from rich.text import Text
 
-from treespan.cli.connection import Connection, json_option
+from treespan.cli.connection import Connection, json_option, pass_connection
 from treespan.cli.plain import plain
 from treespan.cli.screen import echo_json, one_line, screen, table
 from treespan.errors import TreespanError
@@ -30,10 +30,10 @@ class _Health(NamedTuple):
 
 @click.command()
 @json_option
-@click.pass_context
-def status(ctx: click.Context, as_json: bool) -> None:
+@pass_connection
+def status(connection: Connection, as_json: bool) -> None:
     """Say what both services are, hold and allow; exit code 2 where one is not ready."""
-    with ctx.find_object(Connection).client() as client:
+    with connection.client() as client:
         ingest = _health(client, "ingest", client.ingest_address)
         search = _health(client, "search", client.search_address)
         info = client.server_info() if search.ready else None
@@ -42,7 +42,7 @@ def status(ctx: click.Context, as_json: bool) -> None:
     else:
         _show(ingest, search, info)
     if not (ingest.ready and search.ready):
-        ctx.exit(2)
+        raise click.exceptions.Exit(2)
 
 
 def _health(client: Client, service: Literal["ingest", "search"], address: str) -> _Health:

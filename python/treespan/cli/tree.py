@@ -13,7 +13,9 @@ from treespan.cli.screen import echo_json, screen
 @click.command()
 @click.argument("artifact")
 @collection_option
-@click.option("--depth", type=click.IntRange(min=0), help="Draw no deeper than this; the root is 0.")
+@click.option(
+    "--depth", type=click.IntRange(min=0), help="Draw no deeper than this; the root is 0."
+)
 @click.option(
     "--max-nodes",
     type=click.IntRange(min=1),

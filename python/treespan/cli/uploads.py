@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
-from treespan.errors import ArtifactBusy, QueueFull, TreespanError
+from treespan.errors import QueueFull, TreespanError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,7 +106,7 @@ def _attempt(job: Job, source: Source, watcher: Watcher, started: float) -> Outc
                 password=job.password,
                 progress=lambda progress: watcher.progressed(source, progress),
             )
-        except (QueueFull, ArtifactBusy) as error:
+        except QueueFull as error:
             if time.monotonic() - started > _QUEUE_PATIENCE_S:
                 return failed(error.reason, error.message)
             time.sleep(error.retry_after_s or 1.0)

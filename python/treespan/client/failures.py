@@ -109,9 +109,11 @@ def _error_without_reason(
 ) -> TreespanError:
     match code:
         case grpc.StatusCode.UNAVAILABLE:
+            # gRPC tells every layer's story; its last words are the cause.
+            cause = message.rpartition(": ")[2]
             return errors.NotServing(
-                f"no treespan server answers at {address}; start one with `treespan serve` or "
-                f"name another address ({message})"
+                f"no treespan server answers at {address} ({cause}); start one with "
+                "`treespan serve`, or name another address"
             )
         case grpc.StatusCode.DEADLINE_EXCEEDED:
             return errors.DeadlineExceeded(f"{address} did not answer within the time allowed")

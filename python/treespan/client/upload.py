@@ -36,7 +36,7 @@ class Upload:
         self._header: IngestFileHeader | None = header
         self.sent_bytes = 0
         header.content_sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        header.size_bytes = self.size_bytes = file.tell()
+        header.size_bytes = self.size_bytes = file.seek(0, io.SEEK_END)
         file.seek(0)
 
     @classmethod

@@ -1,1 +1,1 @@
-"""Embedding models: what they are, where their weights come from, and their conversion into the model cache."""
+"""Embedding models: what is known of them, their weights, and the cache of converted ones."""

@@ -1,9 +1,9 @@
-"""The model cache: one folder per model, named by its fingerprint, that appears whole or not at all.
+"""The model cache: a folder a model, named by its fingerprint, that appears whole or not at all.
 
-    ~/.cache/treespan/models/
-    ├─ .lock                                     held while a folder is made; several processes start at once
-    ├─ multilingual-e5-small@6c0f...             graph, tokenizer, card, licence
-    └─ .part-...                                 being made; left over only by a process that was killed
+~/.cache/treespan/models/
+├─ .lock                                     held while a folder is made
+├─ multilingual-e5-small@6c0f...             graph, tokenizer, card, licence
+└─ .part-...                                 being made, or left over by a killed process
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def prepare(
     progress: Callable[[str], None] = no_progress,
     weights: Path | None = None,
 ) -> Path:
-    """Return the folder of a model, converting a known one into the cache first where it is not there yet.
+    """Return the folder of a model; a known one is converted into the cache first, once.
 
     Args:
         name: A known model, a model added to the cache, or the path of a model folder.
@@ -73,7 +73,7 @@ def prepare(
 
 
 def add_folder(folder: Path, cache_dir: Path | None = None) -> Path:
-    """Copy a model folder into the cache, so that its name can be used in the settings; return the copy.
+    """Copy a model folder into the cache, so that settings can use its name; return the copy.
 
     Raises:
         ModelError: the folder is no sound model folder, or its name is taken by another model.
@@ -88,7 +88,8 @@ def add_folder(folder: Path, cache_dir: Path | None = None) -> Path:
         other = _added(cache, card.name)
         if other is not None and other != target:
             raise ModelError(
-                f"another model named {card.name} is in the cache, {other}; delete it or give the card another name"
+                f"another model named {card.name} is in the cache, {other};"
+                " delete it or give the card another name"
             )
         if not target.exists():
             with _appearing(target) as part:
@@ -137,7 +138,7 @@ def _added(cache: Path, name: str) -> Path | None:
 
 @contextmanager
 def _locked(cache: Path, progress: Callable[[str], None]) -> Iterator[None]:
-    """Hold the cache's lock; leftovers of killed processes are removed, for nobody else is at work then."""
+    """Hold the cache's lock and remove what killed processes left: nobody else is at work then."""
     try:
         cache.mkdir(parents=True, exist_ok=True)
         lock = FileLock(cache / ".lock")
@@ -168,7 +169,7 @@ def _try(lock: FileLock) -> bool:
 
 @contextmanager
 def _appearing(target: Path) -> Iterator[Path]:
-    """Give an empty folder that becomes `target` when the block ends well and goes away when it does not."""
+    """Give an empty folder that becomes `target` when the block ends well and else goes away."""
     part = Path(tempfile.mkdtemp(prefix=_PART, dir=target.parent))
     try:
         part.chmod(0o755)

@@ -1,6 +1,7 @@
-"""What is known about a model, kept beside it as `model_card.json`, and the fingerprint that collections remember.
+"""What is known about a model, in the `model_card.json` beside it, and the model's fingerprint.
 
-A model folder holds `model.packed.onnx` or `model.onnx`, `tokenizer.json` and the card. The card of a folder made by hand:
+A model folder holds `model.packed.onnx` or `model.onnx`, `tokenizer.json` and the card. The card of
+a folder made by hand:
 
     {
       "name": "my-model",              letters, digits, "-", "_" and "."
@@ -9,12 +10,13 @@ A model folder holds `model.packed.onnx` or `model.onnx`, `tokenizer.json` and t
       "pad_id": 0,                     token that fills up a batch
       "query_prefix": "query: ",       what the model wants before a query, "" for nothing
       "passage_prefix": "passage: ",   and before a passage
-      "pooling": "mean",               "mean", "cls", or "in_graph" where the graph gives whole vectors
-      "normalise": true,               scale vectors to length 1; "in_graph" where the graph does
+      "pooling": "mean",               "mean", "cls", or "in_graph" for a graph that pools
+      "normalise": true,               scale vectors to length 1; "in_graph": the graph does
       "precision": "fp32"              free text; part of the fingerprint
     }
 
-Prefixes and pooling have no default: a wrong guess looks fine in every demonstration and finds worse.
+Prefixes and pooling have no default: a wrong guess looks fine in every demonstration and finds
+worse.
 """
 
 from __future__ import annotations
@@ -74,7 +76,7 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Whether vectors are scaled to length 1 outside the graph."""
     precision: str
     weights_sha256: str = ""
-    """Of the weights the model was converted from; in a folder made by hand of the graph and its data files."""
+    """Of the weights it was converted from; in a folder made by hand, of the graph and its data."""
     tokenizer_sha256: str = ""
     """Of `tokenizer.json` where that is not made from the weights."""
     converter: int = 0
@@ -84,7 +86,7 @@ class ModelCard(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 def fingerprint(card: ModelCard) -> str:
-    """Return "name@hash" over everything that a vector depends on; equal fingerprints mean comparable vectors."""
+    """Return "name@hash" over everything that a vector depends on: equal means comparable."""
     known = {field: getattr(card, field) for field in _FINGERPRINTED}
     canonical = json.dumps(known, sort_keys=True, ensure_ascii=True)
     return f"{card.name}@{hashlib.sha256(canonical.encode()).hexdigest()[:16]}"
@@ -103,7 +105,9 @@ def graph_file(folder: Path) -> Path:
 
 
 def read_card(folder: Path) -> ModelCard:
-    """Return a folder's card, its hashes checked against the files or, in a folder made by hand, filled in from them.
+    """Return a folder's card, its hashes checked against the files.
+
+    In a folder made by hand, hashes that the card does not state are filled in from the files.
 
     Raises:
         ModelError: the card or a file is missing, damaged or at odds with the other.
@@ -134,7 +138,8 @@ def file_sha256(paths: Iterable[Path]) -> str:
 def _check_values(card: ModelCard, path: Path) -> None:
     if not _NAME.fullmatch(card.name):
         raise ModelError(
-            f"{path}: name is {card.name!r}; allowed are at most 100 letters, digits, '-', '_' and '.'"
+            f"{path}: name is {card.name!r};"
+            " allowed are at most 100 letters, digits, '-', '_' and '.'"
         )
     if not 1 <= card.dimension <= 65_536:
         raise ModelError(f"{path}: dimension is {card.dimension}; allowed are 1 to 65,536")
@@ -147,8 +152,8 @@ def _check_values(card: ModelCard, path: Path) -> None:
 def _check_hashes(card: ModelCard, folder: Path) -> ModelCard:
     if card.converter != CONVERTER:
         raise ModelError(
-            f"{folder} was written by version {card.converter} of the conversion, this is {CONVERTER};"
-            " delete it and prepare the model again"
+            f"{folder} was written by version {card.converter} of the conversion, this is"
+            f" {CONVERTER}; delete it and prepare the model again"
         )
     for name, expected in card.files.items():
         path = folder / name

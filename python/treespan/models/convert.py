@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -57,15 +57,16 @@ def convert(job: Job, progress: Callable[[str], None]) -> None:
             raise ModelError(f"{job.model} could not be converted: {why}")
 
 
-def _start(noise: object) -> subprocess.Popen[bytes]:
-    # `-P` and the explicit path: the child imports this very package, and nothing from the working folder.
+def _start(noise: IO[bytes]) -> subprocess.Popen[bytes]:
+    # `-P` and the explicit path: the child imports this very package, and nothing from the
+    # working folder.
     here = str(Path(__file__).resolve().parents[2])
     paths = [here, *(path for path in sys.path if path and path != here)]
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "treespan.models.writer"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=noise,  # type: ignore[arg-type]
+        stderr=noise,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
     )
 

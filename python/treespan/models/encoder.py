@@ -2,12 +2,13 @@
 
 Both end in `sentence_embedding` [batch, hidden]: the mean over real tokens, scaled to length 1.
 
-    padded   input_ids, attention_mask             [batch, seq]
-    packed   input_ids, position_ids               [1, tokens]      the real tokens of all texts, one after the other
-             pad_index, attention_mask             [batch, seq]     where each place finds its token; 0 for padding
-             unpad_index                           [tokens]         the places of real tokens in the flattened [batch, seq]
+    padded   input_ids, attention_mask   [batch, seq]
+    packed   input_ids, position_ids     [1, tokens]    the real tokens of all texts in one row
+             pad_index, attention_mask   [batch, seq]   where each place finds its token; padding: 0
+             unpad_index                 [tokens]       real tokens' places in flat [batch, seq]
 
-In the packed form linear layers see no padding at all; only attention and pooling do. The vectors are the same bit for bit.
+In the packed form linear layers see no padding at all; only attention and pooling do. The vectors
+are the same bit for bit.
 """
 
 from __future__ import annotations
@@ -42,9 +43,7 @@ def build(weights: Encoder, precision: Precision, form: Form) -> ModelProto:
     """Return an encoder's graph."""
     builder = _Builder(weights, precision, form)
     builder.pool(builder.states())
-    return builder.graph.model(
-        _INPUTS[form], {"sentence_embedding": ["batch", weights.hidden]}
-    )
+    return builder.graph.model(_INPUTS[form], {"sentence_embedding": ["batch", weights.hidden]})
 
 
 class _Builder:
@@ -61,8 +60,8 @@ class _Builder:
         key_mask = graph.op("Cast", "attention_mask", to=TensorProto.INT32)
         positions = self._positions()
         words = graph.rows(weights.words, "input_ids")
-        # Written as the fused operator: onnxruntime would fuse an Add and a LayerNormalization in one of the forms
-        # only, and that difference in the last bit grows through int8 rounding to a cosine of 0.9996.
+        # Written as the fused operator: onnxruntime would fuse an Add and a LayerNormalization in
+        # one form only, and that last bit grows through int8 rounding to a cosine of 0.9996.
         x = self._skip_norm(words, positions, "norm", weights.norm, None)
         for i, layer in enumerate(weights.layers):
             x = self._layer(x, f"layer{i}.", layer, key_mask)

@@ -1,4 +1,4 @@
-"""Writes ONNX graphs: constants, operators with made-up value names, and the linear layers in each precision."""
+"""Writes ONNX graphs: constants, operators, and linear layers and word tables by precision."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Graph:
         self._constants: dict[str, Any] = {}
 
     def constant(self, name: str, values: NDArray[Any] | np.generic) -> str:
-        """Return the name of a constant, made on first use; a single number becomes a list of one."""
+        """Return the name of a constant, made on first use; a number becomes a list of one."""
         if name not in self._constants:
             self._constants[name] = numpy_helper.from_array(np.ascontiguousarray(values), name)
         return name
@@ -41,7 +41,9 @@ class Graph:
         """Return the name of a constant list of integers."""
         return self.constant("ints_" + "_".join(map(str, values)), np.array(values, np.int64))
 
-    def ops(self, kind: str, *inputs: str, outputs: int, domain: str = "", **more: Any) -> list[str]:
+    def ops(
+        self, kind: str, *inputs: str, outputs: int, domain: str = "", **more: Any
+    ) -> list[str]:
         """Add an operator and return the names of its outputs; `more` are its attributes."""
         number = len(self._nodes)
         names = [f"{kind}_{number}_{i}" for i in range(outputs)]
@@ -61,15 +63,15 @@ class Graph:
         self._nodes.append(helper.make_node("Identity", [value], [name]))
 
     def linear(self, x: str, name: str, layer: Linear) -> str:
-        """Return `x` times a layer's weight, without the bias: the fused operator that follows adds it."""
+        """Return `x` times a layer's weight; the fused operator that follows adds the bias."""
         weight = layer.weight.T
         if self._precision == "fp32":
             return self.op("MatMul", x, self.constant(name, weight))
         scale = (np.maximum(np.abs(weight).max(0), 1e-8) / 127).astype(np.float32)
         whole = np.clip(np.rint(weight / scale), -127, 127).astype(np.int8)
         whole_name, scale_name = self.constant(name, whole), self.constant(name + ".scale", scale)
-        # A zero point for every layer: in exact mode on CPUs without VNNI (`treespan.embed`) onnxruntime rewrites int8
-        # constants node by node and refuses to load a graph in which two nodes share one.
+        # A zero point for every layer: in exact mode (`treespan.embed.open_session`) onnxruntime
+        # rewrites int8 constants node by node and refuses a graph in which two nodes share one.
         zero = self.constant(name + ".zero", np.zeros(weight.shape[1], np.int8))
         rounded, peak = self._quantised_rows(x)
         step = self.constant("step", np.float32(1 / 127))
@@ -80,12 +82,15 @@ class Graph:
     def _quantised_rows(self, x: str) -> tuple[str, str]:
         """Return every token on its own scale, u8 around 128, and its largest absolute value.
 
-        On a scale of its own a token comes out the same whatever shares its batch; a scale by tensor would not do that.
+        On a scale of its own a token comes out the same whatever shares its batch; on a scale of
+        the whole tensor it would not.
         """
         largest = self.op("ReduceMax", self.op("Abs", x), self.ints(-1), keepdims=1)
         peak = self.op("Max", largest, self.constant("tiny", np.float32(1e-9)))
         factor = self.op("Div", self.constant("top", np.float32(127)), peak)
-        shifted = self.op("Add", self.op("Mul", x, factor), self.constant("middle", np.float32(128)))
+        shifted = self.op(
+            "Add", self.op("Mul", x, factor), self.constant("middle", np.float32(128))
+        )
         return self.op("Cast", self.op("Round", shifted), to=TensorProto.UINT8), peak
 
     def rows(self, table: Floats | Nibbles, ids: str) -> str:
@@ -114,7 +119,9 @@ class Graph:
         halves = self.constant("words.scale", table.scales.astype(np.float16))
         scale = self.op("Cast", self.op("Gather", halves, ids), to=TensorProto.FLOAT)
         wide = self.op("Mul", centred, self.op("Unsqueeze", scale, self.ints(-1)))
-        return self.op("Reshape", wide, self.ints(0, 0, table.codes.shape[1] * table.codes.shape[2]))
+        return self.op(
+            "Reshape", wide, self.ints(0, 0, table.codes.shape[1] * table.codes.shape[2])
+        )
 
     def model(
         self,
@@ -134,7 +141,7 @@ class Graph:
 
 
 def probe() -> ModelProto:
-    """Return one integer product, u8[8, 64] times s8[64, 16] of 127: the graph in `int8_probe.onnx`."""
+    """Return the graph in `int8_probe.onnx`: u8[8, 64] times s8[64, 16] of 127."""
     weights = numpy_helper.from_array(np.full((64, 16), 127, np.int8), "weights")
     proto = helper.make_graph(
         [helper.make_node("MatMulInteger", ["x", "weights"], ["y"])],

@@ -6,10 +6,11 @@ Little-endian, no padding:
     8     i32 hidden, layers, heads, inner, vocabulary, 2 unused; f32 epsilon; i32 unused
     44    i32 pieces, begin, end, padding and unknown token; u64 bytes of the pieces' text
     72    u32[pieces + 1] starts of the pieces in their text; f32[pieces] scores; the text, UTF-8
-    ...   i32 n replaced code points, u32 bytes of them; n x (u32 code point, u8 k, u32[k] what stands for it)
-    ...   i32 n tensors; n x (u16 k, name[k], u8 kind, u32 elements, u64 offset in the file, 8 unused)
+    ...   i32 n replaced code points, u32 bytes of them; n x (u32 code point, u8 k, u32[k] result)
+    ...   i32 n tensors; n x (u16 k, name[k], u8 kind, u32 elements, u64 offset, 8 unused)
 
-A 4-bit tensor is [out, in / 32] blocks of an f16 scale and 16 bytes: low nibbles are elements 0 to 15, high ones 16 to 31.
+A 4-bit tensor is [out, in / 32] blocks of an f16 scale and 16 bytes: low nibbles are elements 0 to
+15, high ones 16 to 31.
 """
 
 from __future__ import annotations
@@ -125,9 +126,7 @@ def _read_vocabulary(data: bytes) -> tuple[Vocabulary, int]:
     text_at = scores_at + 4 * count
     starts = np.frombuffer(data, np.uint32, count + 1, starts_at).tolist()
     text = data[text_at : text_at + text_bytes]
-    pieces = tuple(
-        text[starts[i] : starts[i + 1]].decode("utf-8", "replace") for i in range(count)
-    )
+    pieces = tuple(text[starts[i] : starts[i + 1]].decode("utf-8", "replace") for i in range(count))
     scores = np.frombuffer(data, np.float32, count, scores_at)
     replaced, behind = _read_replaced(data, text_at + text_bytes)
     return Vocabulary(pieces, scores, begin, end, padding, unknown, replaced), behind

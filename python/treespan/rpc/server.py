@@ -19,8 +19,8 @@ class AddressInUse(Exception):
 def server_options(max_message_bytes: int) -> list[tuple[str, int]]:
     """Return the channel options of a server.
 
-    Two servers on one port would share its connections unseen, so the port is not shared. Clients that ping an idle
-    connection every 10 s or slower are let be.
+    Two servers on one port would share its connections unseen, so the port is not shared. Clients
+    that ping an idle connection every 10 s or slower are let be.
     """
     return [
         ("grpc.max_receive_message_length", max_message_bytes),
@@ -38,17 +38,12 @@ def bind(server: grpc.Server | grpc.aio.Server, address: str) -> int:
         AddressInUse: the address is taken, or is none of this machine's.
     """
     try:
-        port = server.add_insecure_port(address)
+        return server.add_insecure_port(address)
     except RuntimeError as error:
-        port, cause = 0, error
-    else:
-        cause = None
-    if not port:
         raise AddressInUse(
             f"cannot listen on {address}; is another treespan running there? "
             "Choose another address with --ingest or --search"
-        ) from cause
-    return port
+        ) from error
 
 
 def drained_on_signal(stop: Callable[[], None]) -> None:

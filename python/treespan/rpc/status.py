@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 DOMAIN = "treespan"
 
-# Details travel in trailers of at most 8 KiB, base64 included; a message may quote what the caller sent.
+# Details travel in trailers of at most 8 KiB; a message may quote what the caller sent.
 _LONGEST_MESSAGE = 1000
 
 
@@ -36,7 +36,7 @@ def status_of(error: TreespanError, request_id: str) -> grpc.Status:
 
 
 def internal_status(request_id: str) -> grpc.Status:
-    """Return the status for a fault of the server: a request id to look for in the log, and nothing else."""
+    """Return the status for a fault of the server: a request id to look for in its log."""
     details: list[Message] = [
         error_details_pb2.ErrorInfo(reason="INTERNAL", domain=DOMAIN),
         error_details_pb2.RequestInfo(request_id=request_id),
@@ -74,7 +74,8 @@ def _status(code: int, message: str, details: list[Message]) -> grpc.Status:
     status = status_pb2.Status(code=code, message=message)
     for detail in details:
         status.details.add().Pack(detail)
-    return rpc_status.to_status(status)
+    made: grpc.Status = rpc_status.to_status(status)
+    return made
 
 
 def _shortened(text: str) -> str:

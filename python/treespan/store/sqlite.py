@@ -122,12 +122,13 @@ def _plain(error: apsw.Error) -> StoreUnavailable | StoreDamaged | TooLarge | No
             )
         case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.AuthError():
             return StoreUnavailable(
-                "the store cannot be written: its files or their folder are read-only here"
+                "the store's files or their folder are read-only for this process; it must be "
+                "allowed to write them, readers too"
             )
         case apsw.CantOpenError():
             return StoreUnavailable(
                 "the store cannot be opened: this process must be allowed to read and write its "
-                "folder, readers too, and must have file handles left"
+                "folder, readers too, and have file handles left"
             )
         case apsw.BusyError() | apsw.LockedError() | apsw.ProtocolError():
             return StoreUnavailable(

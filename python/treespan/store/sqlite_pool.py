@@ -98,19 +98,23 @@ class ChangeWatch:
         self._path = path
         self._lock = threading.Lock()
         self._connection: apsw.Connection | None = None
+        self._closed = False
         self._file: _File = None
         self._seen: tuple[_File, int] | None = None
 
     def changed(self) -> bool:
         """Return whether the file or its version differs from the last call's."""
         with self._lock:
+            if self._closed:
+                raise StoreUnavailable("the store is closed")
             state = self._state()
             changed, self._seen = state != self._seen, state
             return changed
 
     def close(self) -> None:
-        """Close the connection; a later call opens another."""
+        """Close the connection for good."""
         with self._lock:
+            self._closed = True
             self._forget()
 
     def _state(self) -> tuple[_File, int]:

@@ -80,6 +80,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """INTERNAL: a fault of the server; RequestInfo names the request."""
     ERROR_REASON_CANCELLED: _ErrorReason.ValueType  # 28
     """CANCELLED: the caller went away."""
+    ERROR_REASON_STORE_UNAVAILABLE: _ErrorReason.ValueType  # 29
+    """UNAVAILABLE: the store cannot be read or written at present (disk full, read-only, locked, unknown version)."""
+    ERROR_REASON_STORE_DAMAGED: _ErrorReason.ValueType  # 30
+    """DATA_LOSS: the store is damaged and must be restored from a copy."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Machine-readable reason of an error: the `reason` of google.rpc.ErrorInfo without the prefix ERROR_REASON_, under the
@@ -144,4 +148,8 @@ ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 27
 """INTERNAL: a fault of the server; RequestInfo names the request."""
 ERROR_REASON_CANCELLED: ErrorReason.ValueType  # 28
 """CANCELLED: the caller went away."""
+ERROR_REASON_STORE_UNAVAILABLE: ErrorReason.ValueType  # 29
+"""UNAVAILABLE: the store cannot be read or written at present (disk full, read-only, locked, unknown version)."""
+ERROR_REASON_STORE_DAMAGED: ErrorReason.ValueType  # 30
+"""DATA_LOSS: the store is damaged and must be restored from a copy."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -1,4 +1,5 @@
-//! Token budgets: the one of a hit, which every step spends from, and the one of an answer, which hits share.
+//! Token budgets: the one of a hit, which every step spends from, and the one of an answer, which
+//! hits share.
 
 /// Tokens that one hit may spend on itself and its context.
 ///
@@ -20,7 +21,10 @@ impl Budget {
     /// A budget of which nothing is spent.
     #[must_use]
     pub fn new(tokens: u32) -> Self {
-        Self { total: tokens, left: tokens }
+        Self {
+            total: tokens,
+            left: tokens,
+        }
     }
 
     /// Whether this many tokens are left.
@@ -45,7 +49,10 @@ impl Budget {
 
     /// Gives tokens back that were taken before.
     pub fn refund(&mut self, tokens: u32) {
-        debug_assert!(tokens <= self.spent(), "a refund is never more than what was taken");
+        debug_assert!(
+            tokens <= self.spent(),
+            "a refund is never more than what was taken"
+        );
         self.left += tokens;
     }
 
@@ -69,7 +76,8 @@ impl Budget {
     }
 }
 
-/// What the hits of one answer share: served in rank order, each gets its own budget or what is left of the answer's.
+/// What the hits of one answer share: served in rank order, each gets its own budget or what is
+/// left of the answer's.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
     per_hit: u32,
@@ -77,10 +85,14 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// An allowance of `per_hit` tokens for each hit and of `answer` tokens for all of them, where given.
+    /// An allowance of `per_hit` tokens for each hit and of `answer` tokens for all of them, where
+    /// given.
     #[must_use]
     pub fn new(per_hit: u32, answer: Option<u32>) -> Self {
-        Self { per_hit, left: answer.map(u64::from) }
+        Self {
+            per_hit,
+            left: answer.map(u64::from),
+        }
     }
 
     /// Whether that many new tokens may still enter the answer.
@@ -89,10 +101,13 @@ impl Allowance {
         self.left.is_none_or(|left| tokens <= left)
     }
 
-    /// The budget of the next hit, of whose own text `delivered` tokens are in the answer already and cost nothing.
+    /// The budget of the next hit, of whose own text `delivered` tokens are in the answer already
+    /// and cost nothing.
     #[must_use]
     pub fn of_hit(&self, delivered: u64) -> u32 {
-        let left = self.left.map_or(u64::MAX, |left| left.saturating_add(delivered));
+        let left = self
+            .left
+            .map_or(u64::MAX, |left| left.saturating_add(delivered));
         u32::try_from(left).map_or(self.per_hit, |left| left.min(self.per_hit))
     }
 

@@ -1,6 +1,7 @@
 //! Everything that can be wrong with what a caller hands to the core.
 
-/// Why the core refused its input. The message says what was wrong, its value, and what would be right.
+/// Why the core refused its input. The message says what was wrong, its value, and what would be
+/// right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -75,7 +76,10 @@ pub enum Error {
         tokens: u32,
     },
     /// A page range that ends before it starts, or has one end only.
-    #[error("node {node} is on pages {start} to {end}; pages count from 1 and do not go back, 0 to 0 is none")]
+    #[error(
+        "node {node} is on pages {start} to {end}; \
+         pages count from 1 and do not go back, 0 to 0 is none"
+    )]
     Pages {
         /// Position of the node.
         node: u32,
@@ -124,7 +128,10 @@ pub enum Error {
         before: u32,
     },
     /// Offsets in code points that do not name the place of the offsets in bytes.
-    #[error("node {node} is the characters {start} to {end}; by its bytes it is {right_start} to {right_end}")]
+    #[error(
+        "node {node} is the characters {start} to {end}; \
+         by its bytes it is {right_start} to {right_end}"
+    )]
     CharRange {
         /// Position of the node.
         node: u32,
@@ -148,7 +155,10 @@ pub enum Error {
         end: u32,
     },
     /// A hit on a node that is not there.
-    #[error("there is no node {node}; the tree has {nodes} nodes, 0 to {last}", last = .nodes.saturating_sub(1))]
+    #[error(
+        "there is no node {node}; the tree has {nodes} nodes, 0 to {last}",
+        last = .nodes.saturating_sub(1)
+    )]
     NoSuchNode {
         /// The position asked for.
         node: u32,
@@ -165,7 +175,8 @@ pub enum Error {
     },
     /// A number that is no context mode.
     #[error(
-        "context mode {0} is unknown; there are 1 NONE, 2 TREE, 3 SENTENCE_WINDOW, 4 LINEAR and 5 PARENT"
+        "context mode {0} is unknown; \
+         there are 1 NONE, 2 TREE, 3 SENTENCE_WINDOW, 4 LINEAR and 5 PARENT"
     )]
     UnknownMode(i32),
 }

@@ -1,36 +1,40 @@
-//! TREE: context along the document's tree. Down with STOP, sideways with ROLLBACK, up with ROLLBACK.
+//! TREE: context along the document's tree. Down with STOP, sideways with ROLLBACK, up with
+//! ROLLBACK.
 //!
 //! ```text
 //! section+              * = hit    + = picked    · = left out      budget 60
 //! ├─ text+ (10)
 //! ├─ text* (20)
 //! ├─ text+ (25)
-//! └─ table· (900)       too large: nothing of it is taken, nothing is charged, and the right side is closed
+//! └─ table· (900)       too large: nothing of it is taken or charged, the right side is closed
 //! ```
 //!
-//! 1. **Down.** The hit's subtree in preorder, each node while its own tokens fit; the first that does not fit ends the
-//!    walk and closes the right side. Containers left at the end with nothing of their inside taken are given back.
+//! 1. **Down.** The hit's subtree in preorder, each node while its own tokens fit; the first that
+//!    does not fit ends the walk and closes the right side. Containers left at the end with nothing
+//!    of their inside taken are given back.
 //! 2. For each level from the hit to the root:
-//!    **Sideways.** Ring by ring the next sibling to the right and to the left, each while its side is open; in a ring
-//!    the kind of the level's own node first, then fewer subtree tokens, then right. A sibling is taken whole, or
-//!    nothing of it is taken and its side is closed for good.
+//!    **Sideways.** Ring by ring the next sibling to the right and to the left, each while its side
+//!    is open; in a ring the kind of the level's own node first, then fewer subtree tokens, then
+//!    right. A sibling is taken whole, or nothing of it is taken and its side is closed for good.
 //!    **Up.** The parent's own text where it fits; else the left side is closed.
 //!
-//! With `gaps` nothing is closed: a sibling that does not fit is skipped. A refusal then ends its side on its own level
-//! only, and only where less is left than the cheapest sibling with any tokens costs: nothing behind it could add text.
-//! Siblings of no tokens, which cost nothing, are taken where the walk reaches them, even with an empty budget; the walk
-//! itself goes up to the root in every case. So a budget of all tokens takes every node.
+//! With `gaps` nothing is closed: a sibling that does not fit is skipped. A refusal then ends its
+//! side on its own level only, and only where less is left than the cheapest node of the level that
+//! has any tokens: nothing behind it could add text. Siblings of no tokens, which cost nothing, are
+//! taken where the walk reaches them, even with an empty budget; the walk itself goes up to the
+//! root in every case. So a budget of all tokens takes every node.
 //!
-//! **Cost.** One look for each sibling and ancestor reached, whole subtrees and the walk down being differences of
-//! prefix sums. Without gaps each side is refused once, so the looks are the siblings taken, the ancestors, and two. With
-//! gaps they are at most the siblings on the levels from the hit to the root, fewer where the budget runs out.
+//! **Cost.** One look for each sibling and ancestor reached, whole subtrees and the walk down being
+//! differences of prefix sums. Without gaps each side is refused once, so the looks are the
+//! siblings taken, the ancestors, and two. With gaps they are at most the siblings on the levels
+//! from the hit to the root, fewer where the budget runs out.
 
 use std::ops::Range;
 
 use crate::budget::Budget;
-use crate::trace::{Direction, Outcome, Record, Step, StopReason};
+use crate::trace::{Direction, Expansion, Outcome, Record, Step, StopReason};
 use crate::tree::Tree;
-use crate::window::{Window, finished};
+use crate::window::Window;
 
 /// Grows the window of a hit whose own tokens have been taken from the budget.
 pub(crate) fn tree_window<R: Record>(tree: &Tree, hit: u32, budget: Budget, gaps: bool) -> Window {
@@ -55,7 +59,11 @@ struct Side {
 
 impl Side {
     fn new(direction: Direction) -> Self {
-        Self { direction, open: true, stop: StopReason::End }
+        Self {
+            direction,
+            open: true,
+            stop: StopReason::End,
+        }
     }
 
     /// The sibling on this side, unless the side is closed.
@@ -113,7 +121,8 @@ impl<'a, R: Record> Growth<'a, R> {
             self.refuse(Direction::Down, Outcome::Stop, reached, tokens);
             self.down = StopReason::Budget;
             self.next.open = self.gaps;
-            // The last node taken has its first child right behind it: not taken, so the node is a bare heading.
+            // The last node taken has its first child right behind it: not taken, so the node is a
+            // bare heading.
             while kept > start && self.tree.end(kept - 1) > kept {
                 kept -= 1;
                 self.give_back(kept);
@@ -158,8 +167,12 @@ impl<'a, R: Record> Growth<'a, R> {
                     (right_stays, self.sibling(Direction::Previous, left, parent))
                 }
             };
-            right = right.filter(|_| right_stays).and_then(|node| self.tree.next_sibling(node));
-            left = left.filter(|_| left_stays).and_then(|node| self.tree.previous_sibling(node));
+            right = right
+                .filter(|_| right_stays)
+                .and_then(|node| self.tree.next_sibling(node));
+            left = left
+                .filter(|_| left_stays)
+                .and_then(|node| self.tree.previous_sibling(node));
         }
     }
 
@@ -179,14 +192,22 @@ impl<'a, R: Record> Growth<'a, R> {
             }
             return true;
         }
-        let side = if direction == self.next.direction { &mut self.next } else { &mut self.previous };
+        let side = if direction == self.next.direction {
+            &mut self.next
+        } else {
+            &mut self.previous
+        };
         side.stop = StopReason::Budget;
         side.open = self.gaps;
         self.gaps && self.budget.left() >= self.tree.cheapest_child(parent)
     }
 
     fn up(&mut self, parent: u32) {
-        if self.look(Direction::Up, parent, u64::from(self.tree.own_tokens(parent))) {
+        if self.look(
+            Direction::Up,
+            parent,
+            u64::from(self.tree.own_tokens(parent)),
+        ) {
             prepend(&mut self.before, parent..parent + 1);
         } else {
             self.up = StopReason::Budget;
@@ -199,7 +220,13 @@ impl<'a, R: Record> Growth<'a, R> {
     fn look(&mut self, direction: Direction, node: u32, tokens: u64) -> bool {
         if self.budget.take(tokens) {
             let budget_left = self.budget.left();
-            self.steps.step(Step { direction, outcome: Outcome::Taken, node, tokens, budget_left });
+            self.steps.step(Step {
+                direction,
+                outcome: Outcome::Taken,
+                node,
+                tokens,
+                budget_left,
+            });
             true
         } else {
             self.refuse(direction, Outcome::Rollback, node, tokens);
@@ -210,7 +237,13 @@ impl<'a, R: Record> Growth<'a, R> {
     fn refuse(&mut self, direction: Direction, outcome: Outcome, node: u32, tokens: u64) {
         self.refused += 1;
         let budget_left = self.budget.left();
-        self.steps.step(Step { direction, outcome, node, tokens, budget_left });
+        self.steps.step(Step {
+            direction,
+            outcome,
+            node,
+            tokens,
+            budget_left,
+        });
     }
 
     fn finish(self) -> Window {
@@ -219,12 +252,18 @@ impl<'a, R: Record> Growth<'a, R> {
         for range in self.after {
             append(&mut ranges, range);
         }
-        let mut expansion = finished(self.budget, self.steps);
+        let mut expansion = Expansion::of(self.budget, self.steps);
         expansion.down = self.down;
         expansion.next = self.next.stop;
         expansion.previous = self.previous.stop;
         expansion.up = self.up;
-        Window { hit: self.hit, ranges, sentences: None, expansion, refused: self.refused }
+        Window {
+            hit: self.hit,
+            ranges,
+            sentences: None,
+            expansion,
+            refused: self.refused,
+        }
     }
 }
 

@@ -1,7 +1,9 @@
-//! The packed form of a document: its tree, its text, and where in the text every node and sentence is.
+//! The packed form of a document: its tree, its text, and where in the text every node and sentence
+//! is.
 //!
-//! The layout is described in `python/treespan/node.py`. Parsing checks everything that later code relies on, so that a
-//! document which was read can be quoted without looking at bounds or character borders again.
+//! The layout is described in `python/treespan/node.py`. Parsing checks everything that later code
+//! relies on, so that a document which was read can be quoted without looking at bounds or
+//! character borders again.
 
 use std::ops::Range;
 
@@ -15,7 +17,8 @@ const EMBEDDED: u8 = 2;
 
 /// A document: its tree and its text.
 ///
-/// Methods that take a position or the number of a sentence panic where there is no such, as indexing does.
+/// Methods that take a position or the number of a sentence panic where there is no such, as
+/// indexing does.
 #[derive(Clone, Debug)]
 pub struct Packed {
     tree: Tree,
@@ -54,10 +57,18 @@ impl Packed {
         let text = std::str::from_utf8(columns.rest)
             .map_err(|error| Error::NotUtf8(error.valid_up_to()))?;
 
-        let texts = TextRanges { what: "node", start: &text_start, end: &text_end };
+        let texts = TextRanges {
+            what: "node",
+            start: &text_start,
+            end: &text_end,
+        };
         texts.check(text, true)?;
-        TextRanges { what: "sentence", start: &sentence_start, end: &sentence_end }
-            .check(text, false)?;
+        TextRanges {
+            what: "sentence",
+            start: &sentence_start,
+            end: &sentence_end,
+        }
+        .check(text, false)?;
         check_characters(text, &texts, &char_start, &char_end)?;
         check_pages(&page_start, &page_end)?;
         let has_text: Vec<bool> = texts.iter().map(|range| !range.is_empty()).collect();
@@ -157,24 +168,42 @@ struct Columns<'a> {
 impl<'a> Columns<'a> {
     fn of(bytes: &'a [u8]) -> Result<Self> {
         let (Some((magic, head)), true) = (bytes.split_first_chunk(), bytes.len() >= HEAD) else {
-            return Err(Error::TooShort { least: HEAD, found: bytes.len() });
+            return Err(Error::TooShort {
+                least: HEAD,
+                found: bytes.len(),
+            });
         };
         if *magic != MAGIC {
-            return Err(Error::Magic { right: MAGIC, found: *magic });
+            return Err(Error::Magic {
+                right: MAGIC,
+                found: *magic,
+            });
         }
         let number = |at: usize| {
-            u64::from(u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]))
+            u64::from(u32::from_le_bytes([
+                head[at],
+                head[at + 1],
+                head[at + 2],
+                head[at + 3],
+            ]))
         };
         let (nodes, sentences) = (number(0), number(4));
         let text = number(8) | number(12) << 32;
         let columns = u128::from(nodes) * 34 + u128::from(sentences) * 12;
         let right = HEAD as u128 + columns + u128::from(text);
         if right != bytes.len() as u128 {
-            return Err(Error::Size { right, found: bytes.len() });
+            return Err(Error::Size {
+                right,
+                found: bytes.len(),
+            });
         }
         // Both counts are below the length of the bytes, which is a usize.
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        Ok(Self { nodes: count(nodes), sentences: count(sentences), rest: &bytes[HEAD..] })
+        Ok(Self {
+            nodes: count(nodes),
+            sentences: count(sentences),
+            rest: &bytes[HEAD..],
+        })
     }
 
     fn numbers_of_nodes(&mut self) -> Vec<u32> {
@@ -189,7 +218,10 @@ impl<'a> Columns<'a> {
         let (column, rest) = self.rest.split_at(4 * count);
         self.rest = rest;
         let (numbers, _) = column.as_chunks::<4>();
-        numbers.iter().map(|&number| u32::from_le_bytes(number)).collect()
+        numbers
+            .iter()
+            .map(|&number| u32::from_le_bytes(number))
+            .collect()
     }
 
     fn bytes_of_nodes(&mut self) -> Vec<u8> {
@@ -208,22 +240,40 @@ struct TextRanges<'a> {
 
 impl TextRanges<'_> {
     fn iter(&self) -> impl Iterator<Item = Range<u32>> + '_ {
-        self.start.iter().zip(self.end).map(|(&start, &end)| start..end)
+        self.start
+            .iter()
+            .zip(self.end)
+            .map(|(&start, &end)| start..end)
     }
 
-    /// Checks that the ranges follow each other without overlap, inside the text and between its characters.
+    /// Checks that the ranges follow each other without overlap, inside the text and between its
+    /// characters.
     fn check(&self, text: &str, may_be_empty: bool) -> Result<()> {
         let what = self.what;
         let mut before = 0;
         for (index, Range { start, end }) in (0u32..).zip(self.iter()) {
             let bytes = text.len();
             if start > end || end as usize > bytes || (start == end && !may_be_empty) {
-                return Err(Error::TextRange { what, index, start, end, bytes });
+                return Err(Error::TextRange {
+                    what,
+                    index,
+                    start,
+                    end,
+                    bytes,
+                });
             }
             if start < before {
-                return Err(Error::TextOrder { what, index, start, before });
+                return Err(Error::TextOrder {
+                    what,
+                    index,
+                    start,
+                    before,
+                });
             }
-            if let Some(at) = [start, end].into_iter().find(|&at| !text.is_char_boundary(at as usize)) {
+            if let Some(at) = [start, end]
+                .into_iter()
+                .find(|&at| !text.is_char_boundary(at as usize))
+            {
                 return Err(Error::CharBoundary { what, index, at });
             }
             before = end;
@@ -234,13 +284,23 @@ impl TextRanges<'_> {
 
 /// Checks that the offsets in code points name the places of the offsets in bytes.
 fn check_characters(text: &str, texts: &TextRanges, start: &[u32], end: &[u32]) -> Result<()> {
-    let mut counted = Counted { text: text.as_bytes(), bytes: 0, characters: 0 };
+    let mut counted = Counted {
+        text: text.as_bytes(),
+        bytes: 0,
+        characters: 0,
+    };
     let stated = start.iter().zip(end);
     for ((node, range), (&start, &end)) in (0u32..).zip(texts.iter()).zip(stated) {
         let right_start = counted.up_to(range.start);
         let right_end = counted.up_to(range.end);
         if (start, end) != (right_start, right_end) {
-            return Err(Error::CharRange { node, start, end, right_start, right_end });
+            return Err(Error::CharRange {
+                node,
+                start,
+                end,
+                right_start,
+                right_end,
+            });
         }
     }
     Ok(())
@@ -280,9 +340,8 @@ fn sentences_by_node(texts: &TextRanges, start: &[u32], end: &[u32]) -> Result<V
     let mut sentences = (0u32..).zip(start.iter().zip(end)).peekable();
     for range in texts.iter() {
         let mut count = 0;
-        let inside = |&(_, (start, end)): &(u32, (&u32, &u32))| {
-            range.start <= *start && *end <= range.end
-        };
+        let inside =
+            |&(_, (start, end)): &(u32, (&u32, &u32))| range.start <= *start && *end <= range.end;
         while sentences.next_if(inside).is_some() {
             count += 1;
         }
@@ -290,6 +349,10 @@ fn sentences_by_node(texts: &TextRanges, start: &[u32], end: &[u32]) -> Result<V
     }
     match sentences.next() {
         None => Ok(counts),
-        Some((sentence, (&start, &end))) => Err(Error::SentenceOutside { sentence, start, end }),
+        Some((sentence, (&start, &end))) => Err(Error::SentenceOutside {
+            sentence,
+            start,
+            end,
+        }),
     }
 }

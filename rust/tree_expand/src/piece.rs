@@ -14,7 +14,8 @@ pub struct Piece {
     pub sentence: Option<u32>,
     /// Tokens of the text.
     pub tokens: u32,
-    /// Text of the document is missing between this text and the one before it; false for the first.
+    /// Text of the document is missing between this text and the one before it; false for the
+    /// first.
     pub gap_before: bool,
     /// The node is a hit. Hits come whole, and come also where they have no text.
     pub hit: bool,
@@ -56,7 +57,8 @@ pub(crate) fn of_nodes(tree: &Tree, ranges: &[Range<u32>], hits: &[u32]) -> Vec<
     pieces.list
 }
 
-/// The sentences of a range, but the hits as whole texts; `hits` are ascending and their sentences in the range.
+/// The sentences of a range, but the hits as whole texts; `hits` are ascending and their sentences
+/// in the range.
 pub(crate) fn of_sentences(tree: &Tree, sentences: Range<u32>, hits: &[u32]) -> Vec<Piece> {
     let mut pieces = Pieces::new(tree);
     let mut next = sentences.start;
@@ -80,30 +82,47 @@ struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     fn new(tree: &'a Tree) -> Self {
-        Self { tree, list: Vec::new(), before: None }
+        Self {
+            tree,
+            list: Vec::new(),
+            before: None,
+        }
     }
 
     fn push_node(&mut self, node: u32, hit: bool) {
         let tokens = self.tree.own_tokens(node);
         let gap_before = self.gap(node, self.tree.sentences(node));
-        self.list.push(Piece { node, sentence: None, tokens, gap_before, hit });
+        self.list.push(Piece {
+            node,
+            sentence: None,
+            tokens,
+            gap_before,
+            hit,
+        });
     }
 
     fn push_sentence(&mut self, sentence: u32) {
         let node = self.tree.sentence_node(sentence);
         let tokens = self.tree.sentence_tokens(sentence);
         let gap_before = self.gap(node, sentence..sentence + 1);
-        self.list.push(Piece { node, sentence: Some(sentence), tokens, gap_before, hit: false });
+        self.list.push(Piece {
+            node,
+            sentence: Some(sentence),
+            tokens,
+            gap_before,
+            hit: false,
+        });
     }
 
-    /// Whether a text lies between the piece before and the one that follows: a node, or a sentence of the same nodes.
+    /// Whether a text lies between the piece before and the one that follows: a node, or a sentence
+    /// of the same nodes.
     fn gap(&mut self, node: u32, sentences: Range<u32>) -> bool {
         let start = sentences.start;
         let Some((before, read)) = self.before.replace((node, sentences)) else {
             return false;
         };
-        let nodes_between = before < node
-            && self.tree.texts_before(before + 1) < self.tree.texts_before(node);
+        let nodes_between =
+            before < node && self.tree.texts_before(before + 1) < self.tree.texts_before(node);
         nodes_between || read.end < start
     }
 }

@@ -65,15 +65,15 @@ impl Ranges {
 }
 
 /// Both lists as one, ranges that touch joined.
-fn united(these: &[Range<u32>], those: &[Range<u32>]) -> Vec<Range<u32>> {
-    let (mut these, mut those) = (these.iter().peekable(), those.iter().peekable());
-    let mut united: Vec<Range<u32>> = Vec::with_capacity(these.len() + those.len());
+fn united(present: &[Range<u32>], added: &[Range<u32>]) -> Vec<Range<u32>> {
+    let (mut left, mut right) = (present.iter().peekable(), added.iter().peekable());
+    let mut united: Vec<Range<u32>> = Vec::with_capacity(left.len() + right.len());
     loop {
-        let next = match (these.peek(), those.peek()) {
+        let next = match (left.peek(), right.peek()) {
             (None, None) => return united,
-            (Some(this), Some(that)) if this.start <= that.start => these.next(),
-            (Some(_), None) => these.next(),
-            (_, Some(_)) => those.next(),
+            (Some(one), Some(other)) if one.start <= other.start => left.next(),
+            (Some(_), None) => left.next(),
+            (_, Some(_)) => right.next(),
         };
         match (united.last_mut(), next) {
             (Some(last), Some(range)) if range.start <= last.end => {

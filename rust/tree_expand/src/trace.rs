@@ -1,4 +1,7 @@
-//! How a window was grown: its steps, and why each direction ended. The numbers are those of `treespan.v1`.
+//! How a window was grown: its steps, and why each direction ended. The numbers are those of
+//! `treespan.v1`.
+
+use crate::budget::Budget;
 
 /// Where a step went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +25,8 @@ pub enum Outcome {
     Taken = 1,
     /// It did not fit: what was taken before stays, the direction ends.
     Stop = 2,
-    /// It did not fit: nothing of it was taken or charged. Going down: a heading is given back and refunded, because
-    /// nothing below it fitted.
+    /// It did not fit: nothing of it was taken or charged. Going down: a heading is given back and
+    /// refunded, because nothing below it fitted.
     Rollback = 3,
 }
 
@@ -76,6 +79,18 @@ pub struct Expansion {
     pub up: StopReason,
     /// The steps in the order they were made; empty unless they were asked for.
     pub steps: Vec<Step>,
+}
+
+impl Expansion {
+    /// What a budget and the steps that it paid for say of a window.
+    pub(crate) fn of<R: Record>(budget: Budget, steps: R) -> Self {
+        Self {
+            budget_tokens: budget.total(),
+            used_tokens: budget.spent(),
+            steps: steps.into_steps(),
+            ..Self::default()
+        }
+    }
 }
 
 /// Where steps go: into a list, or, as `()`, nowhere and at no cost.

@@ -1,7 +1,9 @@
-//! The document tree: columns in preorder, checked once, with what every query would otherwise compute again.
+//! The document tree: columns in preorder, checked once, with what every query would otherwise
+//! compute again.
 //!
-//! Position 0 is the root, a parent comes before its children, and the subtree of a node is the range from its
-//! position to its end. A node's *text* is what no other node carries; a pure container has none and costs nothing.
+//! Position 0 is the root, a parent comes before its children, and the subtree of a node is the
+//! range from its position to its end. A node's *text* is what no other node carries; a pure
+//! container has none and costs nothing.
 
 use std::ops::Range;
 
@@ -12,7 +14,8 @@ const NONE: u32 = u32::MAX;
 
 /// The shape and the token counts of one document.
 ///
-/// Positions are `u32`. Methods that take a position panic where it is not below [`Tree::len`], as indexing does.
+/// Positions are `u32`. Methods that take a position panic where it is not below [`Tree::len`], as
+/// indexing does.
 ///
 /// ```
 /// use tree_expand::tree::Tree;
@@ -58,7 +61,8 @@ impl Tree {
         Self::with_texts(parent, kind, own_tokens, &has_text)
     }
 
-    /// A tree of columns that says which nodes have text, so that a text of no tokens counts as one.
+    /// A tree of columns that says which nodes have text, so that a text of no tokens counts as
+    /// one.
     ///
     /// # Errors
     /// As [`Tree::new`]; also where a node has tokens and no text.
@@ -73,7 +77,7 @@ impl Tree {
         check_length("own_tokens", own_tokens.len(), nodes)?;
         check_length("has_text", has_text.len(), nodes)?;
         let shape = Shape::of(&parent)?;
-        let (texts, texts_before) = text_ranks(&own_tokens, has_text)?;
+        let ranks = TextRanks::of(&own_tokens, has_text)?;
         let tokens_before = sums(&own_tokens);
         let cheapest_child = cheapest_children(&parent, &shape.end, &tokens_before);
         Ok(Self {
@@ -85,18 +89,20 @@ impl Tree {
             kind: kind.into(),
             own_tokens: own_tokens.into(),
             tokens_before,
-            texts,
-            texts_before,
+            texts: ranks.texts.into(),
+            texts_before: ranks.before.into(),
             cheapest_child,
             sentences_before: vec![0; nodes + 1].into(),
             sentence_tokens_before: Box::from([0]),
         })
     }
 
-    /// The tree with the sentences of its texts: how many each node has, and the tokens of each, in document order.
+    /// The tree with the sentences of its texts: how many each node has, and the tokens of each, in
+    /// document order.
     ///
     /// # Errors
-    /// There is not one count for each node, or the counts do not add up to the number of sentences.
+    /// There is not one count for each node, or the counts do not add up to the number of
+    /// sentences.
     pub fn with_sentences(mut self, counts: &[u32], tokens: &[u32]) -> Result<Self> {
         check_length("sentence counts", counts.len(), self.len())?;
         let before = sums(counts);
@@ -130,7 +136,10 @@ impl Tree {
         if (node as usize) < self.len() {
             Ok(node)
         } else {
-            Err(Error::NoSuchNode { node, nodes: self.len() })
+            Err(Error::NoSuchNode {
+                node,
+                nodes: self.len(),
+            })
         }
     }
 
@@ -223,14 +232,16 @@ impl Tree {
         self.tokens_before[range.end as usize] - self.tokens_before[range.start as usize]
     }
 
-    /// First position from `start` on, at most `end`, before which more than `tokens` tokens would have been met.
+    /// First position from `start` on, at most `end`, before which more than `tokens` tokens would
+    /// have been met.
     pub(crate) fn reach(&self, start: u32, end: u32, tokens: u32) -> u32 {
         let most = self.tokens_before[start as usize] + u64::from(tokens);
         let sums = &self.tokens_before[start as usize + 1..=end as usize];
         start + narrow(sums.partition_point(|&sum| sum <= most) as u64)
     }
 
-    /// Least subtree tokens among the children of a node that cost anything; `u32::MAX` where none does.
+    /// Least subtree tokens among the children of a node that cost anything; `u32::MAX` where none
+    /// does.
     #[inline]
     pub(crate) fn cheapest_child(&self, node: u32) -> u32 {
         self.cheapest_child[node as usize]
@@ -289,7 +300,9 @@ impl Tree {
     /// The node whose own text holds a sentence.
     #[must_use]
     pub fn sentence_node(&self, sentence: u32) -> u32 {
-        let after = self.sentences_before.partition_point(|&before| before <= sentence);
+        let after = self
+            .sentences_before
+            .partition_point(|&before| before <= sentence);
         narrow(after as u64 - 1)
     }
 
@@ -298,7 +311,8 @@ impl Tree {
     pub fn byte_size(&self) -> usize {
         let nodes = self.len();
         let wide = self.tokens_before.len() + self.sentence_tokens_before.len();
-        // parent, end, depth, previous, rel_idx, own_tokens and cheapest_child; texts and two running counts; kind
+        // parent, end, depth, previous, rel_idx, own_tokens and cheapest_child; texts and two
+        // running counts; kind
         4 * (7 * nodes + self.texts.len() + 2 * (nodes + 1)) + 8 * wide + nodes + size_of::<Self>()
     }
 }
@@ -312,8 +326,8 @@ struct Shape {
 }
 
 impl Shape {
-    /// Checks that the parents are a preorder, in one pass and without a stack: the path from the root to the node
-    /// before is in the parents themselves, and what is left of it ends there.
+    /// Checks that the parents are a preorder, in one pass and without a stack: the path from the
+    /// root to the node before is in the parents themselves, and what is left of it ends there.
     fn of(parent: &[u32]) -> Result<Self> {
         let nodes = parent.len();
         if nodes >= NONE as usize {
@@ -345,7 +359,8 @@ impl Shape {
         let mut open = node - 1;
         let mut closed = NONE;
         while open != parent {
-            // Ancestors come before their children: once below the parent sought, it is not on the path.
+            // Ancestors come before their children: once below the parent sought, it is not on the
+            // path.
             if open < parent {
                 return Err(Error::NotPreorder { node, parent });
             }
@@ -363,19 +378,28 @@ impl Shape {
     }
 }
 
-fn text_ranks(own_tokens: &[u32], has_text: &[bool]) -> Result<(Box<[u32]>, Box<[u32]>)> {
-    let mut texts = Vec::new();
-    let mut before = Vec::with_capacity(own_tokens.len() + 1);
-    before.push(0);
-    for (node, (&tokens, &has_text)) in (0u32..).zip(own_tokens.iter().zip(has_text)) {
-        if has_text {
-            texts.push(node);
-        } else if tokens > 0 {
-            return Err(Error::TokensWithoutText { node, tokens });
+/// The nodes with text, and how many there are before each node.
+struct TextRanks {
+    texts: Vec<u32>,
+    before: Vec<u32>,
+}
+
+impl TextRanks {
+    fn of(own_tokens: &[u32], has_text: &[bool]) -> Result<Self> {
+        let mut ranks = Self {
+            texts: Vec::new(),
+            before: vec![0],
+        };
+        for (node, (&tokens, &has_text)) in (0u32..).zip(own_tokens.iter().zip(has_text)) {
+            if has_text {
+                ranks.texts.push(node);
+            } else if tokens > 0 {
+                return Err(Error::TokensWithoutText { node, tokens });
+            }
+            ranks.before.push(narrow(ranks.texts.len() as u64));
         }
-        before.push(narrow(texts.len() as u64));
+        Ok(ranks)
     }
-    Ok((texts.into(), before.into()))
 }
 
 fn cheapest_children(parent: &[u32], end: &[u32], tokens_before: &[u64]) -> Box<[u32]> {
@@ -402,10 +426,19 @@ fn sums(values: &[u32]) -> Box<[u64]> {
 }
 
 fn check_length(column: &'static str, found: usize, right: usize) -> Result<()> {
-    if found == right { Ok(()) } else { Err(Error::ColumnLength { column, right, found }) }
+    if found == right {
+        Ok(())
+    } else {
+        Err(Error::ColumnLength {
+            column,
+            right,
+            found,
+        })
+    }
 }
 
-/// A number known to be a position, a count of nodes or of sentences, or the tokens of one sentence: all below 2^32.
+/// A number known to be a position, a count of nodes or of sentences, or the tokens of one
+/// sentence: all below 2^32.
 #[inline]
 #[allow(clippy::cast_possible_truncation)]
 fn narrow(number: u64) -> u32 {

@@ -1,15 +1,17 @@
-//! The window of one hit: the context modes, the one rule they share, and the modes that need no walk along the tree.
+//! The window of one hit: the context modes, the one rule they share, and the modes that need no
+//! walk along the tree.
 //!
-//! The shared rule: a hit whose own text exceeds the budget comes alone and whole, and says so. In every other case
-//! the tokens of the texts in the window are within the budget, and are exactly what was charged.
+//! The shared rule: a hit whose own text exceeds the budget comes alone and whole, and says so. In
+//! every other case the tokens of the texts in the window are within the budget, and are exactly
+//! what was charged.
 
 use std::ops::Range;
 
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::expand;
 use crate::trace::{Direction, Expansion, Outcome, Record, Step, StopReason};
 use crate::tree::Tree;
+use crate::{expand, nearest};
 
 /// How context grows. The numbers are those of `treespan.v1.ContextOptions.Mode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,10 +34,16 @@ impl TryFrom<i32> for Mode {
     type Error = Error;
 
     fn try_from(number: i32) -> Result<Self> {
-        [Self::None, Self::Tree, Self::SentenceWindow, Self::Linear, Self::Parent]
-            .into_iter()
-            .find(|&mode| mode as i32 == number)
-            .ok_or(Error::UnknownMode(number))
+        [
+            Self::None,
+            Self::Tree,
+            Self::SentenceWindow,
+            Self::Linear,
+            Self::Parent,
+        ]
+        .into_iter()
+        .find(|&mode| mode as i32 == number)
+        .ok_or(Error::UnknownMode(number))
     }
 }
 
@@ -59,7 +67,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// A mode with a budget for each hit; no answer budget, no gaps, no merging, 3 sentences, no steps.
+    /// A mode with a budget for each hit; no answer budget, no gaps, no merging, 3 sentences, no
+    /// steps.
     #[must_use]
     pub fn new(mode: Mode, token_budget: u32) -> Self {
         Self {
@@ -79,8 +88,9 @@ impl Options {
 pub struct Window {
     /// Position of the hit.
     pub hit: u32,
-    /// Positions taken, the hit among them: ascending ranges that neither overlap nor touch. Nodes without text may be
-    /// among them and contribute nothing. In `SENTENCE_WINDOW`: from the first node with a sentence in it to the last.
+    /// Positions taken, the hit among them: ascending ranges that neither overlap nor touch. Nodes
+    /// without text may be among them and contribute nothing. In `SENTENCE_WINDOW`: from the first
+    /// node with a sentence in it to the last.
     pub ranges: Vec<Range<u32>>,
     /// Numbers of the sentences taken, the hit's own among them; in `SENTENCE_WINDOW` only.
     pub sentences: Option<Range<u32>>,
@@ -109,8 +119,15 @@ impl Window {
     }
 
     /// The hit alone.
-    fn alone(hit: u32, expansion: Expansion) -> Self {
-        Self { hit, ranges: vec![hit..hit + 1], sentences: None, expansion, refused: 0 }
+    pub(crate) fn alone(hit: u32, expansion: Expansion) -> Self {
+        let ranges = std::iter::once(hit..hit + 1).collect();
+        Self {
+            hit,
+            ranges,
+            sentences: None,
+            expansion,
+            refused: 0,
+        }
     }
 }
 
@@ -151,30 +168,47 @@ fn grow<R: Record>(tree: &Tree, hit: u32, options: &Options) -> Window {
     };
     if exceeds {
         let sentences = (options.mode == Mode::SentenceWindow).then(|| tree.sentences(hit));
-        return Window { sentences, ..Window::alone(hit, expansion) };
+        return Window {
+            sentences,
+            ..Window::alone(hit, expansion)
+        };
     }
     match options.mode {
         Mode::None => Window::alone(hit, expansion),
         Mode::Tree => expand::tree_window::<R>(tree, hit, budget, options.gaps),
-        Mode::SentenceWindow => sentence_window::<R>(tree, hit, budget, options.sentences),
-        Mode::Linear => linear_window::<R>(tree, hit, budget),
+        Mode::SentenceWindow => nearest::sentence_window::<R>(tree, hit, budget, options.sentences),
+        Mode::Linear => nearest::linear_window::<R>(tree, hit, budget),
         Mode::Parent => parent_window::<R>(tree, hit, budget),
     }
 }
 
-/// Climbs while the whole subtree of the next ancestor fits. The first step is the hit's own subtree.
+/// Climbs while the whole subtree of the next ancestor fits. The first step is the hit's own
+/// subtree.
 fn parent_window<R: Record>(tree: &Tree, hit: u32, mut budget: Budget) -> Window {
     let mut steps = R::default();
     let mut taken = hit..hit + 1;
     let mut refused = 0;
     let (mut down, mut up) = (StopReason::End, StopReason::Untried);
     for node in std::iter::once(hit).chain(tree.ancestors(hit)) {
-        let (direction, stop) =
-            if node == hit { (Direction::Down, &mut down) } else { (Direction::Up, &mut up) };
+        let (direction, stop) = if node == hit {
+            (Direction::Down, &mut down)
+        } else {
+            (Direction::Up, &mut up)
+        };
         let tokens = tree.subtree_tokens(node) - tree.tokens_in(taken.clone());
         let fits = budget.take(tokens);
-        let outcome = if fits { Outcome::Taken } else { Outcome::Rollback };
-        steps.step(Step { direction, outcome, node, tokens, budget_left: budget.left() });
+        let outcome = if fits {
+            Outcome::Taken
+        } else {
+            Outcome::Rollback
+        };
+        steps.step(Step {
+            direction,
+            outcome,
+            node,
+            tokens,
+            budget_left: budget.left(),
+        });
         if !fits {
             *stop = StopReason::Budget;
             refused = 1;
@@ -183,115 +217,12 @@ fn parent_window<R: Record>(tree: &Tree, hit: u32, mut budget: Budget) -> Window
         *stop = StopReason::End;
         taken = tree.subtree(node);
     }
-    let mut expansion = finished(budget, steps);
+    let mut expansion = Expansion::of(budget, steps);
     expansion.down = down;
     expansion.up = if hit == 0 { StopReason::End } else { up };
-    Window { ranges: vec![taken], refused, ..Window::alone(hit, expansion) }
-}
-
-/// Takes the nearest nodes with text, after and before the hit in turn.
-fn linear_window<R: Record>(tree: &Tree, hit: u32, budget: Budget) -> Window {
-    let own = tree.texts_before(hit)..tree.texts_before(hit + 1);
-    let texts = tree.texts();
-    let all = 0..tree.texts_before(tree.end(0));
-    let node = |text: u32| texts[text as usize];
-    let mut walk = Alternating::<R>::new(budget);
-    let taken = walk.run(own, all, node, |text| tree.own_tokens(node(text)));
-    let mut range = hit..hit + 1;
-    if let Some(last) = taken.end.checked_sub(1)
-        && !taken.is_empty()
-    {
-        range = node(taken.start).min(hit)..(node(last) + 1).max(hit + 1);
-    }
-    let refused = walk.refused;
-    Window { ranges: vec![range], refused, ..Window::alone(hit, walk.finish()) }
-}
-
-/// Takes the nearest sentences, after and before the hit in turn, at most `most` on each side.
-fn sentence_window<R: Record>(tree: &Tree, hit: u32, budget: Budget, most: u32) -> Window {
-    let own = tree.sentences(hit);
-    let first = own.start.saturating_sub(most);
-    let end = own.end.saturating_add(most).min(tree.sentence_count());
-    let mut walk = Alternating::<R>::new(budget);
-    let node = |sentence| tree.sentence_node(sentence);
-    let taken = walk.run(own, first..end, node, |sentence| tree.sentence_tokens(sentence));
-    let mut range = hit..hit + 1;
-    if !taken.is_empty() {
-        range = node(taken.start).min(hit)..(node(taken.end - 1) + 1).max(hit + 1);
-    }
-    let refused = walk.refused;
-    let window = Window::alone(hit, walk.finish());
-    Window { ranges: vec![range], sentences: Some(taken), refused, ..window }
-}
-
-/// The walk that LINEAR and `SENTENCE_WINDOW` share: numbered pieces around the hit's own, one after, one before, in
-/// turn, each side until the first that does not fit.
-struct Alternating<R> {
-    budget: Budget,
-    next: Option<StopReason>,
-    previous: Option<StopReason>,
-    refused: u32,
-    steps: R,
-}
-
-impl<R: Record> Alternating<R> {
-    fn new(budget: Budget) -> Self {
-        Self { budget, next: None, previous: None, refused: 0, steps: R::default() }
-    }
-
-    /// Grows `own` inside `all` and returns what it has become.
-    fn run(
-        &mut self,
-        own: Range<u32>,
-        all: Range<u32>,
-        node: impl Fn(u32) -> u32,
-        tokens: impl Fn(u32) -> u32,
-    ) -> Range<u32> {
-        let mut taken = own;
-        while self.next.is_none() || self.previous.is_none() {
-            if self.next.is_none() {
-                let at = taken.end;
-                self.next = if at == all.end {
-                    Some(StopReason::End)
-                } else {
-                    self.look(Direction::Next, node(at), tokens(at))
-                };
-                taken.end += u32::from(self.next.is_none());
-            }
-            if self.previous.is_none() {
-                self.previous = match taken.start.checked_sub(1).filter(|_| taken.start > all.start)
-                {
-                    None => Some(StopReason::End),
-                    Some(at) => self.look(Direction::Previous, node(at), tokens(at)),
-                };
-                taken.start -= u32::from(self.previous.is_none());
-            }
-        }
-        taken
-    }
-
-    /// Takes a piece if it fits; else says why the side ends.
-    fn look(&mut self, direction: Direction, node: u32, tokens: u32) -> Option<StopReason> {
-        let tokens = u64::from(tokens);
-        let fits = self.budget.take(tokens);
-        let outcome = if fits { Outcome::Taken } else { Outcome::Stop };
-        self.steps.step(Step { direction, outcome, node, tokens, budget_left: self.budget.left() });
-        self.refused += u32::from(!fits);
-        (!fits).then_some(StopReason::Budget)
-    }
-
-    fn finish(self) -> Expansion {
-        let (next, previous) = (self.next.unwrap_or_default(), self.previous.unwrap_or_default());
-        Expansion { next, previous, ..finished(self.budget, self.steps) }
-    }
-}
-
-/// What a budget says of the window that it paid for.
-pub(crate) fn finished<R: Record>(budget: Budget, steps: R) -> Expansion {
-    Expansion {
-        budget_tokens: budget.total(),
-        used_tokens: budget.spent(),
-        steps: steps.into_steps(),
-        ..Expansion::default()
+    Window {
+        ranges: vec![taken],
+        refused,
+        ..Window::alone(hit, expansion)
     }
 }

@@ -1,0 +1,87 @@
+"""What a reader process and the pool say to each other: msgpack behind a length, over two pipes.
+
+Everything that comes from the process is checked against these types, and its size against a bound,
+before it is used: the process has handled a stranger's bytes.
+"""
+
+from __future__ import annotations
+
+import struct
+
+import msgspec
+
+from ingest_svc.readers.block import ParsedFile
+
+LENGTH = struct.Struct("<I")
+MAX_FRAME_BYTES = 512 << 20
+"""No result is larger; the reader's own limits keep results far below it."""
+
+
+class Job(msgspec.Struct, frozen=True, tag="job"):
+    """Read this file."""
+
+    path: str
+    name: str
+    password: str = ""
+
+
+class Ready(msgspec.Struct, frozen=True, tag="ready"):
+    """The process waits for jobs."""
+
+
+class Advanced(msgspec.Struct, frozen=True, tag="advanced"):
+    """Units done and all units of the file being read, for example pages."""
+
+    done: int
+    total: int
+
+
+class Finished(msgspec.Struct, frozen=True, tag="finished"):
+    """The file was read."""
+
+    parsed: ParsedFile
+
+
+class Failed(msgspec.Struct, frozen=True, tag="failed"):
+    """The file was not read."""
+
+    problem: str
+    """Name of a class below `FileProblem`."""
+    message: str
+    where: str = ""
+    """For unforeseen errors: their type and place in our code, never the text of a document."""
+
+
+Answer = Ready | Advanced | Finished | Failed
+
+_decode_answer = msgspec.msgpack.Decoder(Answer).decode
+_decode_job = msgspec.msgpack.Decoder(Job).decode
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def packed(message: Job | Answer) -> bytes:
+    """Return a message as bytes, without its length.
+
+    Raises:
+        UnicodeEncodeError: a text holds what cannot be written as UTF-8.
+    """
+    return _encode(message)
+
+
+def framed(body: bytes) -> bytes:
+    """Return a body with its length before it."""
+    return LENGTH.pack(len(body)) + body
+
+
+def answer(body: bytes) -> Answer:
+    """Return a message of the process.
+
+    Raises:
+        msgspec.ValidationError: it has another form.
+    """
+    return _decode_answer(body)
+
+
+def job(body: bytes) -> Job:
+    """Return a message of the pool."""
+    return _decode_job(body)

@@ -1,0 +1,214 @@
+"""Paragraphs: rows of one column joined where the text goes on.
+
+A row starts another paragraph where the gap above it is wider than between lines, where size, weight or width of its letters
+change, where it has a list mark or a first-line indent, and where the row above ended early: its next word would have had room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from ingest_svc.readers.block import BlockKind
+from ingest_svc.readers.pdf_lines import Row, box_around
+from ingest_svc.readers.pdf_markers import marker_of
+from ingest_svc.readers.pdf_pieces import Piece
+from ingest_svc.readers.pdf_text import ends_sentence, is_unspaced, join
+
+_SAME_SIZE = 0.12
+_USUAL_PITCH = 1.5
+"""Distance of baselines, in font sizes, where a column has too few rows to tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Rows of one column in order, and what they have in common."""
+
+    rows: tuple[Row, ...]
+    left: float
+    right: float
+    pitch: float
+    """Usual distance of baselines, in font sizes."""
+
+
+def column_of(rows: Sequence[Row]) -> Column:
+    """Return rows of one region as a column."""
+    pitches = [
+        (row.box.y1 - before.box.y1) / row.size
+        for before, row in zip(rows, rows[1:], strict=False)
+        if abs(row.size - before.size) < _SAME_SIZE * row.size
+        and 0.8 * row.size < row.box.y1 - before.box.y1 < 2.2 * row.size
+    ]
+    # Below the median: gaps between paragraphs are among them too.
+    pitch = sorted(pitches)[len(pitches) // 3] if len(pitches) > 2 else _USUAL_PITCH
+    left, right = min(row.box.x0 for row in rows), max(row.box.x1 for row in rows)
+    return Column(tuple(rows), left, right, pitch)
+
+
+def paragraphs(
+    column: Column, headings: Mapping[int, int], words: Container[str]
+) -> list[Piece]:
+    """Return the pieces that the rows of a column make up.
+
+    Args:
+        column: The rows.
+        headings: Row key -> number of the outline entry that the row is (part of) the title of.
+        words: The document's words, for broken ones.
+    """
+    groups: list[list[Row]] = []
+    for row in column.rows:
+        if groups and _goes_on(column, groups[-1], row, headings):
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    return [_piece(column, group, words) for group in groups]
+
+
+def _goes_on(
+    column: Column, group: list[Row], row: Row, headings: Mapping[int, int]
+) -> bool:
+    """Tell whether a row goes on with the paragraph above it."""
+    last = group[-1]
+    if headings.get(row.key) != headings.get(last.key):
+        return False
+    if row.key in headings:
+        return True
+    if not _is_close(column, last, row) or not _looks_alike(column, last, row):
+        return False
+    if row.mono:
+        return True
+    if marker_of(row.text) is not None and not _is_broken_number(group, row):
+        return False
+    if marker_of(group[0].text) is not None:
+        return _goes_on_with_item(column, group, row)
+    if _is_centred(column, last) and _is_centred(column, row):
+        return not ends_sentence(last.text) or _is_full(column, last)
+    return not _is_indented(group, row) and not _ended_early(column, last, row)
+
+
+def _is_close(column: Column, last: Row, row: Row) -> bool:
+    """Tell whether a row follows at the usual distance of lines."""
+    pitch = (row.box.y1 - last.box.y1) / max(row.size, last.size)
+    return 0.0 < pitch <= column.pitch * 1.22 + 0.08 or -0.2 < pitch <= 0.0
+
+
+def _looks_alike(column: Column, last: Row, row: Row) -> bool:
+    """Tell whether two rows have the same size, weight and kind of letters, a paragraph's bold words allowed."""
+    if abs(row.size - last.size) > _SAME_SIZE * max(row.size, last.size):
+        return False
+    if row.mono != last.mono or row.visible != last.visible:
+        return False
+    return row.bold == last.bold or (_is_full(column, last) and not ends_sentence(last.text))
+
+
+def _is_broken_number(group: list[Row], row: Row) -> bool:
+    """Tell whether what looks like a list mark is a number at the end of a sentence broken before it."""
+    last = group[-1].text
+    mark = marker_of(row.text)
+    return mark is not None and mark[0][:1].isdigit() and last.endswith((",", "and", "to", "in", "of"))
+
+
+def _goes_on_with_item(column: Column, group: list[Row], row: Row) -> bool:
+    """Tell whether a row goes on with a list item: further in than its mark, or after a full row."""
+    last = group[-1]
+    first = group[0]
+    if row.right_to_left:
+        return row.box.x1 < first.box.x1 - 2.0 or not _ended_early(column, last, row)
+    if row.box.x0 > first.box.x0 + 0.5 * row.size:
+        return len(group) == 1 or abs(row.box.x0 - last.box.x0) < 2.5 * row.size
+    return row.box.x0 >= first.box.x0 - 1.0 and not _ended_early(column, last, row)
+
+
+def _is_full(column: Column, row: Row) -> bool:
+    """Tell whether a row reaches the far edge of its column."""
+    slack = max(2.5 * row.size, 0.06 * (column.right - column.left))
+    if row.right_to_left:
+        return row.box.x0 <= column.left + slack
+    return row.box.x1 >= column.right - slack
+
+
+def _is_centred(column: Column, row: Row) -> bool:
+    """Tell whether a row stands in the middle of its column, clear of both edges."""
+    left, right = row.box.x0 - column.left, column.right - row.box.x1
+    return min(left, right) > 1.5 * row.size and abs(left - right) < max(3.0, 0.25 * max(left, right))
+
+
+def _is_indented(group: list[Row], row: Row) -> bool:
+    """Tell whether a row starts further in than the row above, as a paragraph's first does."""
+    last = group[-1]
+    if row.right_to_left:
+        step = last.box.x1 - row.box.x1
+    else:
+        step = row.box.x0 - last.box.x0
+    # The second row of a paragraph with a hanging first line is further in too; it is no new paragraph.
+    return step > 0.8 * row.size and (len(group) > 1 or ends_sentence(last.text))
+
+
+def _ended_early(column: Column, last: Row, row: Row) -> bool:
+    """Tell whether the row above ended although the next word had room."""
+    room = last.box.x0 - column.left if row.right_to_left else column.right - last.box.x1
+    if is_unspaced(row.text[0]):
+        needed = 2.5 * row.size
+    else:
+        word = row.text.split(maxsplit=1)[0]
+        needed = (len(word) + 1) * row.box.width / max(len(row.text), 1)
+    slack = 0.03 * (column.right - column.left) + 0.3 * row.size
+    if ends_sentence(last.text):
+        return room > needed + slack
+    # Ragged right edges leave room at times; a line without an end of sentence goes on unless much is left.
+    return room > max(needed + slack, 0.3 * (column.right - column.left)) or (
+        room > needed + slack and not row.text[0].islower() and not is_unspaced(row.text[0])
+        and room > 0.18 * (column.right - column.left)
+    )
+
+
+def _piece(column: Column, group: list[Row], words: Container[str]) -> Piece:
+    """Return a group of rows as a piece."""
+    first, last = group[0], group[-1]
+    kind, marker = BlockKind.PARAGRAPH, ""
+    if all(row.mono for row in group):
+        kind, text = BlockKind.CODE, _code(group)
+    else:
+        text = _text(group, words)
+        mark = marker_of(text)
+        if mark is not None and mark[1]:
+            kind, (marker, text) = BlockKind.LIST_ITEM, mark
+    return Piece(
+        kind=kind,
+        text=text,
+        box=box_around([row.box for row in group]),
+        page=first.page,
+        page_end=last.page,
+        size=median(row.size for row in group),
+        bold=all(row.bold for row in group),
+        italic=all(row.italic for row in group),
+        visible=any(row.visible for row in group),
+        rows=tuple(group),
+        marker=marker,
+        ends_column=_is_full(column, last),
+        indented=first.box.x0 > column.left + 0.8 * first.size,
+    )
+
+
+def _text(group: list[Row], words: Container[str]) -> str:
+    """Return the text of rows joined, hyphens at their ends taken out."""
+    text = ""
+    for row in group:
+        text = join(text, row.text, words)
+    return text
+
+
+def _code(group: list[Row]) -> str:
+    """Return rows of code with their line breaks and indents, without the numbers of their lines."""
+    numbered = len(group) > 1 and all(
+        len(row.cells) > 1 and row.cells[0].text.isdecimal() for row in group
+    )
+    bodies = [row.text.split(" ", 1)[1] if numbered else row.text for row in group]
+    starts = [row.cells[1].box.x0 if numbered else row.box.x0 for row in group]
+    left = min(starts)
+    width = median(row.box.width / max(len(row.text), 1) for row in group) or 1.0
+    return "\n".join(
+        " " * min(round((start - left) / width), 40) + body
+        for start, body in zip(starts, bodies, strict=True)
+    )

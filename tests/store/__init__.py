@@ -1,0 +1,1 @@
+"""The contract suite of the store, and the tests of its engines."""

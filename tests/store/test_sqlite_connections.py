@@ -1,0 +1,116 @@
+"""How the SQLite store uses its connections."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+
+from store.samples import ACME, collection, content, new_artifact
+from treespan.store import open_reader
+from treespan.store.sqlite import open_reading
+from treespan.store.sqlite_reader import SqliteReader
+from treespan.store.sqlite_writer import SqliteWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[SqliteWriter]:
+    with closing(SqliteWriter(tmp_path)) as opened:
+        opened.create_collection(collection())
+        yield opened
+
+
+def pragma(connection: apsw.Connection, name: str) -> object:
+    return connection.execute(f"PRAGMA {name}").get
+
+
+def test_sqlite_is_one_without_the_known_faults_of_wal() -> None:
+    assert tuple(map(int, apsw.sqlite_lib_version().split("."))) >= (3, 51, 3)
+
+
+def test_writer_is_durable_and_checks_references(writer: SqliteWriter) -> None:
+    connection = writer._connection
+    assert pragma(connection, "journal_mode") == "wal"
+    assert pragma(connection, "synchronous") == 2  # FULL
+    assert pragma(connection, "foreign_keys") == 1
+    assert pragma(connection, "busy_timeout") == 10_000
+
+
+def test_reading_connection_can_not_write(writer: SqliteWriter, tmp_path: Path) -> None:
+    with closing(open_reading(tmp_path / "store.db")) as connection:
+        assert pragma(connection, "query_only") == 1
+        assert connection.readonly("main")
+        with pytest.raises(apsw.ReadOnlyError):
+            connection.execute("DELETE FROM op_log")
+
+
+def test_readers_never_checkpoint(writer: SqliteWriter, tmp_path: Path) -> None:
+    file, log = tmp_path / "store.db", tmp_path / "store.db-wal"
+    writer._connection.wal_autocheckpoint(0)
+    for version in range(4):
+        writer.commit_artifact(new_artifact("a", content(version, sections=3000)))
+    before = file.stat().st_mtime_ns, file.stat().st_size, log.stat().st_size
+    reader = open_reader(tmp_path)
+    for _ in range(20):
+        document = reader.searchable(ACME, "papers", new_artifact("a", content(3, 3000)).doc_id)
+        assert document is not None
+    reader.close()
+    assert before == (file.stat().st_mtime_ns, file.stat().st_size, log.stat().st_size)
+
+
+def test_writer_checkpoints_so_that_the_log_stays_small(
+    writer: SqliteWriter, tmp_path: Path
+) -> None:
+    for version in range(60):
+        writer.commit_artifact(new_artifact("a", content(version, sections=3000)))
+    written = 60 * len(content(1, 3000).tree)
+    assert written > 10_000_000
+    assert (tmp_path / "store.db-wal").stat().st_size < 6_000_000
+
+
+def test_closed_store_is_one_file(tmp_path: Path) -> None:
+    with closing(SqliteWriter(tmp_path)) as writer:
+        writer.create_collection(collection())
+        writer.collection(ACME, "papers")
+        writer.changed()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["store.db", "writer.lock"]
+
+
+def test_listing_artifacts_does_not_read_their_bytes(writer: SqliteWriter, tmp_path: Path) -> None:
+    for number in range(30):
+        writer.commit_artifact(new_artifact(f"a{number}", content(number, sections=3000)))
+    reader = SqliteReader(tmp_path)
+    with closing(reader):
+        with reader._pool.connection() as connection:
+            connection.status(apsw.SQLITE_DBSTATUS_CACHE_MISS, True)
+        assert len(reader.artifacts(ACME, "papers", "", 100)) == 30
+        with reader._pool.connection() as connection:
+            pages, _ = connection.status(apsw.SQLITE_DBSTATUS_CACHE_MISS)
+    assert pages < 30
+
+
+def test_connections_are_as_many_as_readings_at_once(writer: SqliteWriter, tmp_path: Path) -> None:
+    reader = SqliteReader(tmp_path)
+    with closing(reader):
+        for _ in range(10):
+            reader.last_seq()
+        assert len(reader._pool._idle) == 1
+        with ThreadPoolExecutor(max_workers=4) as pool:
+            assert set(pool.map(lambda _: reader.last_seq(), range(200))) == {1}
+        assert 1 <= len(reader._pool._idle) <= 4
+
+
+def test_connection_on_which_something_failed_is_not_lent_again(tmp_path: Path) -> None:
+    with closing(SqliteWriter(tmp_path)) as writer:
+        writer.last_seq()
+        with pytest.raises(apsw.SQLError), writer._pool.connection() as connection:
+            connection.execute("SELECT * FROM no_such_table")
+        assert writer._pool._idle == []
+        assert writer.last_seq() == 0

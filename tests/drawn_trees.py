@@ -1,4 +1,4 @@
-"""Nodes as the API has them, from a drawing: two blanks a level, then kind, own tokens, page, text."""
+"""Nodes as the API has them, from a drawing: two blanks a level, kind, own tokens, page, text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Both services over gRPC on a random port, with answers that a test lays down.
 
-They keep what they were sent, so that tests of the client and the command line see the requests, and
-they fail with the real encoder of errors.
+They keep what they were sent, so that tests of the client and the command line see the requests,
+and fail with the real encoder of errors.
 """
 
 from __future__ import annotations

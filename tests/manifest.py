@@ -1,8 +1,8 @@
 """Checks what a reader made of a file against what a manifest of difficult files expects of it.
 
-Each key of an expectation is one check, except `note`, `password` and `ocr_phrases`. Texts are compared
-after NFKC, without white space and soft hyphens, in lower case; `a|b` means either. Where an error is
-allowed and happened, the keys about content are not counted.
+Each key of an expectation is one check, except `note`, `password` and `ocr_phrases`. Texts are
+compared after NFKC, without white space and soft hyphens, in lower case; `a|b` means either. Where
+an error is allowed and happened, the keys about content are not counted.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from treespan.config import Config, ConfigError, load
 from treespan.embed import Embedder
 from treespan.errors import TreespanError
 from treespan.log import configure
+from treespan.models.card import ModelError
 from treespan.models.chosen import prepare_chosen
 from treespan.rpc import AsyncEdge, bind, server_options
 from treespan.rpc.server import AddressInUse
@@ -125,7 +126,7 @@ def main() -> int:
     configure(config.log, "ingest")
     try:
         asyncio.run(serve(config))
-    except (TreespanError, AddressInUse) as error:
+    except (TreespanError, ModelError, AddressInUse) as error:
         _log.error("cannot start: %s", error)
         return 1
     return 0

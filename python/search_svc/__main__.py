@@ -22,6 +22,7 @@ from treespan.config import Config, ConfigError, load
 from treespan.embed import Embedder
 from treespan.errors import TreespanError
 from treespan.log import configure
+from treespan.models.card import ModelError
 from treespan.models.chosen import prepare_chosen
 from treespan.rpc import SyncEdge, bind, drained_on_signal, server_options
 from treespan.rpc.server import AddressInUse
@@ -48,6 +49,7 @@ def serve(config: Config) -> None:
             embedder, queue_length=config.models.query_queue, cached=config.models.query_cache
         )
         parts.callback(batcher.close)
+        metrics.QUEUE_LENGTH.labels("query").set_function(lambda: batcher.waiting)
         pipeline = Pipeline(
             index,
             DocumentCache(config.search.document_cache_bytes),
@@ -101,7 +103,7 @@ def main() -> int:
     configure(config.log, "search")
     try:
         serve(config)
-    except (TreespanError, AddressInUse) as error:
+    except (TreespanError, ModelError, AddressInUse) as error:
         _log.error("cannot start: %s", error)
         return 1
     return 0

@@ -132,7 +132,7 @@ class Pipeline:
 
     def prefetch(self, texts: Sequence[str], call: Call) -> None:
         """Embed several texts in as few runs of the model as can be, into its cache."""
-        self._batcher.prefetch([text for text in texts if text.strip()], call.time_left_s())
+        self._batcher.prefetch(texts, call.time_left_s())
 
     def _wait(self, min_seq: int, call: Call) -> None:
         if min_seq > self._follower.applied_seq:

@@ -10,7 +10,7 @@ import hashlib
 import threading
 import time
 from collections import OrderedDict, deque
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import Future, InvalidStateError, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -73,6 +73,11 @@ class QueryBatcher:
         self._thread.start()
 
     @property
+    def fingerprint(self) -> str:
+        """Return the model's fingerprint."""
+        return self._model.fingerprint
+
+    @property
     def waiting(self) -> int:
         """Return how many queries wait."""
         return len(self._queue)
@@ -103,6 +108,22 @@ class QueryBatcher:
             raise DeadlineExceeded(
                 f"the query was not embedded within {timeout_s:.3g} s; {self.waiting} are waiting"
             ) from None
+
+    def prefetch(self, texts: Sequence[str], timeout_s: float) -> None:
+        """Embed several queries together, so that `embed` finds their vectors remembered.
+
+        What goes wrong with one of them is left for `embed` to say.
+        """
+        deadline = time.monotonic() + timeout_s
+        wanted = [
+            text
+            for text in dict.fromkeys(texts)
+            if has_text(text) and self._memory.get(text) is None
+        ]
+        try:
+            wait([self._submit(_Waiting(text, deadline)) for text in wanted], timeout_s)
+        except (QueueFull, NotServing):
+            return
 
     def close(self) -> None:
         """Refuse what waits and what comes, and stop the thread once its batch is done."""

@@ -19,6 +19,7 @@ import numpy as np
 import onnxruntime  # type: ignore[import-untyped]
 
 from treespan.errors import CallCancelled, InvalidField
+from treespan.metrics import BATCH_TOKENS as BATCH_TOKENS_SEEN
 from treespan.models import feeds
 from treespan.models.card import TOKENIZER_FILE, ModelError, fingerprint, graph_file, read_card
 from treespan.tokens import Tokenizer, has_text
@@ -207,6 +208,7 @@ class Embedder:
             else feeds.padded_inputs(ids, mask, self._card.pad_id)
         )
         wanted = {name: array for name, array in inputs.items() if name in self._inputs}
+        BATCH_TOKENS_SEEN.observe(int(mask.sum()))
         states = self._session.run([self._output], wanted)[0]
         self._check_shape(states.shape)
         vectors = feeds.pool(states, mask, self._card.pooling)

@@ -1,9 +1,9 @@
 """Sentences of a text in any language, and good places to cut a sentence that is too long.
 
 The finder is sentencex; on top come rules of our own. Chinese and Japanese sentences end at
-。！？；with the quotes and brackets that close there. A line break always ends a sentence. A number or
-letter that starts an item stays with it. A full stop inside a word or before a small letter ends
-nothing. No character but white space is ever lost.
+。！？；with the quotes and brackets that close there. A line break always ends a sentence. A
+number or letter that starts an item stays with it. A full stop inside a word or before a small
+letter ends nothing. No character but white space is ever lost.
 """
 
 from __future__ import annotations
@@ -91,14 +91,11 @@ def cut_points(text: str, parts: int) -> list[int]:
         parts: At least 2.
     """
     length = len(text) / parts
-    reach = max(1.0, length / 3)
     cuts: list[int] = []
     for part in range(1, parts):
-        ideal = part * length
-        low = max(1, cuts[-1] + 1 if cuts else 1, math.ceil(ideal - reach))
-        high = min(len(text) - 1, math.floor(ideal + reach))
-        if low <= high:
-            cuts.append(_best_cut(text, round(ideal), low, high))
+        place = _best_cut(text, part * length, length, cuts[-1] if cuts else 0)
+        if place:
+            cuts.append(place)
     return cuts or [max(1, len(text) // 2)]
 
 
@@ -157,19 +154,26 @@ def _stands_alone(text: str, span: Span, following: int) -> bool:
     return bool(_ITEM_MARK.fullmatch(words)) or not words.strip(_OPENING)
 
 
-def _best_cut(text: str, ideal: int, low: int, high: int) -> int:
-    """Return the best place from `low` to `high`, both at least 1 and below the length."""
+def _best_cut(text: str, ideal: float, length: float, after: int) -> int:
+    """Return the best place near `ideal`, above `after` and within the text; 0 where there is none.
+
+    Marks and white space are looked for a third of a part away, borders of characters a whole part.
+    """
+    reach = max(1.0, length / 3)
+    low = max(after + 1, math.ceil(ideal - reach))
+    high = min(len(text) - 1, math.floor(ideal + reach))
+    if low > high:
+        return 0
     for pattern in (_CLAUSE, _SPACE):
-        places = [
-            match.end() for match in pattern.finditer(text, low - 1, high) if match.end() >= low
-        ]
-        if places:
-            return _nearest(places, ideal)
-    for distance in range(high - low + 1):
-        for place in (ideal - distance, ideal + distance):
-            if low <= place <= high and _between_characters(text, place):
+        places = [match.end() for match in pattern.finditer(text, low - 1, high)]
+        if places := [place for place in places if place >= low]:
+            return _nearest(places, round(ideal))
+    middle = min(max(round(ideal), low), high)
+    for distance in range(math.ceil(length)):
+        for place in (middle - distance, middle + distance):
+            if after < place < len(text) and _between_characters(text, place):
                 return place
-    return min(max(ideal, low), high)
+    return middle
 
 
 def _nearest(places: Sequence[int], ideal: int) -> int:

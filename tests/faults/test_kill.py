@@ -83,7 +83,7 @@ def parts(artifact: int, version: int) -> Iterator[pb.IngestFileRequest]:
 
 @pytest.fixture
 def servers(tmp_path: Path) -> Iterator[Servers]:
-    model = write_tiny_model(tmp_path / "model")
+    model = write_tiny_model(tmp_path / "model", max_tokens=512)
     running = Servers(tmp_path, {"TREESPAN__MODELS__EMBEDDING": str(model)})
     running.start()
     with grpc.insecure_channel(running.address("ingest")) as channel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
+from store.processes import python
 from store.samples import ACME, collection, content, new_artifact
 from treespan.store import open_reader
-from treespan.store.sqlite import open_reading
+from treespan.store.sqlite import open_reading, transaction
 from treespan.store.sqlite_reader import SqliteReader
 from treespan.store.sqlite_writer import SqliteWriter
 
@@ -63,6 +65,29 @@ def test_readers_never_checkpoint(writer: SqliteWriter, tmp_path: Path) -> None:
         assert document is not None
     reader.close()
     assert before == (file.stat().st_mtime_ns, file.stat().st_size, log.stat().st_size)
+
+
+def test_reader_that_is_the_last_to_close_leaves_a_crashed_writers_log(tmp_path: Path) -> None:
+    process = python("store.crash_writer", str(tmp_path), "0", stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    with process:
+        assert [process.stdout.readline() for _ in range(20)][-1] == "19\n"
+        process.kill()
+    file, log = tmp_path / "store.db", tmp_path / "store.db-wal"
+    before = file.read_bytes(), log.read_bytes()
+    with closing(open_reader(tmp_path)) as reader:
+        assert reader.last_seq() > 0
+    assert before == (file.read_bytes(), log.read_bytes())
+
+
+def test_transaction_has_the_right_to_write_from_its_start(
+    writer: SqliteWriter, tmp_path: Path
+) -> None:
+    other = apsw.Connection(str(tmp_path / "store.db"))
+    with closing(other):
+        with transaction(writer._connection), pytest.raises(apsw.BusyError):
+            other.execute("BEGIN IMMEDIATE")
+        other.execute("BEGIN IMMEDIATE; ROLLBACK")
 
 
 def test_writer_checkpoints_so_that_the_log_stays_small(

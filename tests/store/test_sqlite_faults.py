@@ -196,6 +196,10 @@ def test_store_replaced_by_a_copy_is_noticed(folder: Path, tmp_path: Path) -> No
         assert not reader.changed()
         assert reader.epoch() != epoch
         assert [found.name for found in reader.collections(ACME, "", 10)] == ["second"]
+        with closing(open_writer(folder)) as writer:
+            reader.changed()
+            writer.create_collection(collection("third"))
+            assert reader.changed()
 
 
 def test_reader_refuses_a_store_that_was_not_upgraded_yet(

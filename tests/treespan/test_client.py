@@ -11,8 +11,8 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import numpy as np
 import pytest
-from fake_services import FakeIngest, FakeSearch, serving
 
+from fake_services import FakeIngest, FakeSearch, serving
 from treespan import errors
 from treespan.client import AsyncClient, Client, metadata_of, search_request
 from treespan.client.channel import TENANT_KEY
@@ -192,7 +192,7 @@ def test_unknown_mode_names_the_known_ones():
 
 
 def test_text_beyond_one_message_is_refused_with_the_way_out(client):
-    with pytest.raises(errors.InvalidField, match="1,048,578 bytes.*use ingest_bytes"):
+    with pytest.raises(errors.InvalidField, match=r"1,048,578 bytes.*use ingest_bytes"):
         client.ingest_text("你" * 349_526, "papers", "a")
 
 
@@ -228,7 +228,7 @@ def test_error_arrives_as_it_was_raised(client, search, kind):
 
 
 def test_every_reason_has_its_class():
-    sent = {name.removeprefix("ERROR_REASON_") for name in ErrorReason.keys()}
+    sent = {name.removeprefix("ERROR_REASON_") for name, _ in ErrorReason.items()}
     assert errors_by_reason().keys() == sent - {"UNSPECIFIED", "INTERNAL"}
 
 
@@ -404,8 +404,8 @@ def test_closing_ends_calls_under_way(address, ingest):
     client = Client(address, address)
 
     def close(_):
-        ingest.stages = []
         client.close()
+        ingest.stages = []
 
     with pytest.raises(errors.CallCancelled):
         client.ingest_bytes(b"text" * PART_BYTES, "papers", "a", progress=close)

@@ -11,7 +11,7 @@ from treespan.embed import BUSY_BATCH_TOKENS, Embedder, open_session
 from treespan.errors import CallCancelled, InvalidField
 from treespan.models.card import ModelError
 from treespan.models.convert import Job, convert
-from treespan.models.packages import E5_SMALL
+from treespan.models.packages import E5_SMALL, MINILM
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +22,14 @@ SENTENCES = [
     "The cheetah runs behind its prey.",
     "忘记密码怎么办",
     "猎豹在追赶它的猎物。",
+]
+ENGLISH = [
+    "A lost password can be reset on the sign-in page, by mail or by telephone.",
+    "Rivers carry sand and clay down from the hills and lay them where they slow down.",
+    "The committee met in March 1994 and approved the budget for the following year.",
+    "Wing loading and aspect ratio decide how a slender body behaves at supersonic speed.",
+    "Sales fell by 4.2 % in the third quarter.",
+    "Water",
 ]
 ODD = "!!!! $$$$ @@@@ ~~~~ 0101010 " * 30
 
@@ -146,10 +154,12 @@ def test_passages_wait_for_a_query_to_end(tmp_path: Path) -> None:
     model = Embedder.open(write_tiny_model(tmp_path))
     asked, order = threading.Event(), []
 
+    def note_and_go_on() -> bool:
+        asked.set()
+        return False
+
     def passages() -> None:
-        model.embed_passages(
-            ["red"], lambda _: order.append("passage"), lambda: asked.set() or False
-        )
+        model.embed_passages(["red"], lambda _: order.append("passage"), note_and_go_on)
 
     with model._queries:
         worker = threading.Thread(target=passages)
@@ -227,14 +237,14 @@ def test_packed_equals_padded(e5: Embedder, e5_weights: Path, tmp_path: Path) ->
     assert np.abs(padded.embed_passages(texts) - e5.embed_passages(texts)).max() < 1e-6
 
 
-def test_row8_stays_close_to_float(e5: Embedder, e5_weights: Path, tmp_path: Path) -> None:
-    job = Job(E5_SMALL.name, str(e5_weights), str(tmp_path), precision="fp32")
+def test_row8_stays_close_to_float(minilm: Embedder, minilm_weights: Path, tmp_path: Path) -> None:
+    job = Job(MINILM.name, str(minilm_weights), str(tmp_path), precision="fp32")
     convert(job, lambda _: None)
     exact = Embedder.open(tmp_path)
-    texts = [*SENTENCES, *mixed_texts(12)]
-    cosines = (exact.embed_passages(texts) * e5.embed_passages(texts)).sum(1)
-    assert exact.fingerprint != e5.fingerprint
-    assert cosines.min() > 0.997
+    texts = [*SENTENCES[:2], *ENGLISH]
+    cosines = (exact.embed_passages(texts) * minilm.embed_passages(texts)).sum(1)
+    assert exact.fingerprint != minilm.fingerprint
+    assert cosines.min() > 0.994
 
 
 def test_threads_do_not_change_a_vector(e5: Embedder, e5_folder: Path) -> None:

@@ -15,7 +15,7 @@ from ingest_svc.readers.clean import cleaned, has_content
 from ingest_svc.readers.limits import ReaderLimits, check
 from ingest_svc.readers.sniff import sniff
 from ingest_svc.readers.source import Progress, Source
-from treespan.errors import EmptyFile, EncryptedFile, UnsupportedFile
+from treespan.errors import DamagedFile, EmptyFile, EncryptedFile, UnsupportedFile
 
 if TYPE_CHECKING:
     from ingest_svc.readers.block import ParsedFile
@@ -92,6 +92,8 @@ def read_file(
 def _reader(kind: FileType, password: str) -> Reader:
     if kind in _ENCRYPTED and not password:
         raise EncryptedFile(f"the file is {kind.name}; it can only be read with its password")
+    if kind is filetypes.DAMAGED_ZIP:
+        raise DamagedFile(f"the file is {kind.name}")
     if kind not in _READERS:
         served = ", ".join(readable.name for readable in _READERS)
         raise UnsupportedFile(f"the file is {kind.name}, which is not read; these are: {served}")

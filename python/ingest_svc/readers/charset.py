@@ -1,6 +1,7 @@
 """Bytes to text: the charset of a file, decided over all of it and never on its beginning alone.
 
-Order: byte order mark; where the zero bytes stand (UTF-16 without a mark); strict UTF-8; UTF-8 with
+Order: byte order mark; where the zero bytes stand (UTF-16 without a mark); the shifts of
+ISO-2022-JP, which is ASCII to the eye; strict UTF-8; UTF-8 with
 a few damaged places; the charset that the markup names; the charset that the bytes look like.
 Labels are read as browsers read them, so that "gb2312" means GB18030 and "iso-8859-1" means
 Windows-1252.
@@ -10,7 +11,6 @@ from __future__ import annotations
 
 import codecs
 import re
-import unicodedata
 from dataclasses import dataclass
 
 from chardetng_py import EncodingDetector
@@ -67,6 +67,9 @@ _META = re.compile(
 )
 _XML = re.compile(rb"""^\s*<\?xml\b[^>]{0,200}?\bencoding\s*=\s*["']([A-Za-z0-9._:-]+)""")
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+_JAPANESE_SHIFTS = (b"\x1b$B", b"\x1b$@")
+_USUAL = re.compile("[\t\n\r -~\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffef\u2010-\u2026]+")
+"""Characters that East Asian texts are nearly wholly made of; in the wrong byte order few are."""
 _META_BYTES = 256 << 10
 _PARITY_BYTES = 4 << 10
 _DETECT_BYTES = 4 << 20
@@ -93,6 +96,10 @@ def decode(data: bytes, *, markup: bool = False) -> Decoded:
     encoding, mark_bytes = unmistakable(data)
     if encoding:
         return _replacing(data[mark_bytes:], encoding)
+    if any(shift in data for shift in _JAPANESE_SHIFTS):
+        decoded = _replacing(data, "iso2022_jp")
+        if not decoded.replaced:
+            return decoded
     try:
         return Decoded(data.decode("utf-8"), "utf-8")
     except UnicodeDecodeError:
@@ -151,18 +158,16 @@ def _damaged_utf8(data: bytes) -> Decoded | None:
 
 def _sparse_utf16(data: bytes) -> Decoded | None:
     """Return the text where it is UTF-16 with few zero bytes, as Chinese without a mark is."""
-    even, odd = data[0::2].count(0), data[1::2].count(0)
-    encoding = _wide_by_parity(even, odd)
-    if not encoding or len(data) % 2:
+    if len(data) % 2 or data.count(0) < len(data) / 200:
         return None
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError:
-        return None
-    strange = sum(
-        unicodedata.category(c) in ("Cn", "Co", "Cc") for c in text if c not in "\t\n\r\f"
-    )
-    return Decoded(text, encoding) if strange <= len(text) // 200 else None
+    for encoding in ("utf-16-le", "utf-16-be"):
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if len(_USUAL.sub("", text)) <= len(text) // 20:
+            return Decoded(text, encoding)
+    return None
 
 
 def _as_markup_says(data: bytes) -> Decoded | None:

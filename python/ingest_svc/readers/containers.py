@@ -41,12 +41,12 @@ _NAME_LENGTH_AT = 64
 
 
 def zip_type(data: bytes) -> FileType:
-    """Return the type of the document that a ZIP archive is; ZIP where it is none or damaged."""
+    """Return the type of the document that a ZIP archive is; ZIP where it is none."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return _archived_type(archive)
     except (zipfile.BadZipFile, ValueError, OSError, EOFError, NotImplementedError):
-        return types.ZIP
+        return types.DAMAGED_ZIP
 
 
 def ole_type(data: bytes) -> FileType:

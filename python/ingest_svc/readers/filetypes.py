@@ -65,6 +65,7 @@ ODP = FileType(
 )
 ENCRYPTED_ODF = FileType("application/vnd.oasis.opendocument", "an encrypted OpenDocument file")
 ZIP = FileType("application/zip", "a ZIP archive")
+DAMAGED_ZIP = FileType("application/zip", "a ZIP container that is damaged or cut short")
 
 _PNG = FileType("image/png", "a PNG image")
 _JPEG = FileType("image/jpeg", "a JPEG image")

@@ -14,7 +14,7 @@ _FENCED = re.compile(
 )
 _FIELD = re.compile(r"([A-Za-z_][\w .-]{0,63}?):(?:[ \t]+(.*))?")
 _BLANK_OR_INNER = re.compile(r"\s*(?:#.*)?|[ \t]+\S.*|-(?:[ \t].*)?|[\]}].*")
-_INNER_FIELD = re.compile(r"[ \t]+[A-Za-z_][\w .-]{0,63}?:(?:[ \t].*)?")
+_NO_WORDS = re.compile(r"\s*(?:#.*)?|[ \t]+[A-Za-z_][\w .-]{0,63}?:(?:[ \t].*)?")
 _ENTRY = re.compile(r"\s*-[ \t]+(.+)")
 _BLOCK_SIGNS = ("|", ">", "|-", ">-", "|+", ">+")
 
@@ -53,7 +53,7 @@ def _yaml(matter: str) -> dict[str, str] | None:
             values[name] = _entries((found[2] or "").strip())
         elif not _BLANK_OR_INNER.fullmatch(line):
             return None
-        elif name and line.strip() and not _INNER_FIELD.fullmatch(line):
+        elif name and not _NO_WORDS.fullmatch(line):
             entry = _ENTRY.fullmatch(line)
             words = _unquoted(entry[1] if entry else line.strip())
             values[name] += (

@@ -100,7 +100,7 @@ def _place(rows: list[Row], most_cells: int) -> tuple[list[_Placed], int, bool]:
 
 
 def _titles(placed: list[_Placed], columns: int) -> tuple[list[str], list[_Placed]]:
-    """Return the texts of leading rows that are one head over the whole table, and the other rows."""
+    """Return the texts of leading rows that are one head over all columns, and the other rows."""
     titles = []
     while len(placed) > 1 and columns > 1:
         cells = placed[0].row.cells

@@ -22,7 +22,7 @@ _ITEMS = frozenset({"li", "dt", "dd"})
 _VERBATIM = frozenset({"pre", "xmp", "listing", "plaintext"})
 _NEVER_IN_HEADINGS = _LISTS | _VERBATIM | HEADINGS.keys() | {"p", "table", "blockquote"}
 """Elements that show that a heading was never closed, once it has words."""
-_LANGUAGE = re.compile(r"(?:^|\s)(?:lang|language|highlight-source|brush:)[-\s]?([\w+#-]+)")
+_LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source)-([\w+#-]+)")
 
 
 @dataclass(slots=True)

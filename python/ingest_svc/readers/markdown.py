@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from markdown_it import MarkdownIt
@@ -21,7 +21,12 @@ from ingest_svc.readers.block import Block, BlockKind, ParsedFile, Table
 from ingest_svc.readers.front_matter import split_front_matter
 from ingest_svc.readers.html import fragment_blocks
 from ingest_svc.readers.limits import ReaderLimits, too_large
-from ingest_svc.readers.markdown_inline import image_alts, inline_text, note_labels
+from ingest_svc.readers.markdown_inline import (
+    image_alts,
+    inline_text,
+    note_labels,
+    write_inline_notes,
+)
 from ingest_svc.readers.source import Source
 
 if TYPE_CHECKING:
@@ -50,14 +55,16 @@ def _parse(text: str, limits: ReaderLimits) -> list[Token]:
     parser = MarkdownIt("commonmark", {"maxNesting": nesting}).enable(["table", "strikethrough"])
     footnote_plugin(parser, move_to_end=False)
     dollarmath_plugin(parser, allow_space=False, allow_digits=False, double_inline=True)
+    env: dict[str, Any] = {}
     frames = sys.getrecursionlimit()
     sys.setrecursionlimit(max(frames, nesting * _FRAMES_PER_LEVEL + 1000))
     try:
-        tokens = parser.parse(text, {})
+        tokens = parser.parse(text, env)
     finally:
         sys.setrecursionlimit(frames)
     if any(token.level >= nesting - 2 for token in tokens):
         raise too_large(limits, "max_nesting", f"more than {nesting}")
+    write_inline_notes(tokens, env.get("footnotes", {}).get("list", {}))
     return tokens
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ingest_svc.readers.text import is_wide
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from markdown_it.token import Token
 
@@ -20,7 +20,10 @@ _SPACES = re.compile(r"[ \t\xa0]+")
 
 def inline_text(inline: Token) -> str:
     """Return the words: links by their text, images by their alternative text, math as written."""
-    tokens = inline.children or []
+    return _text(inline.children or [])
+
+
+def _text(tokens: Sequence[Token]) -> str:
     parts: list[str] = []
     for at, token in enumerate(tokens):
         if token.type == "softbreak":
@@ -48,6 +51,20 @@ def image_alts(inline: Token) -> list[str] | None:
     return [alt for alt in (_words(image).strip() for image in images) if alt]
 
 
+def write_inline_notes(tokens: Sequence[Token], notes: Mapping[int, Mapping[str, Any]]) -> None:
+    """Put the words of notes that stand within the text, `^[so]`, in brackets where they stand.
+
+    Args:
+        tokens: Of a whole document.
+        notes: The parser's notes by number; those within the text have tokens.
+    """
+    inner = [note["tokens"] for _, note in sorted(notes.items(), reverse=True) if "tokens" in note]
+    for children in [*inner, *(token.children for token in tokens if token.children)]:
+        for child in children:
+            if child.type == "footnote_ref" and "label" not in child.meta:
+                child.content = f"({_text(notes[child.meta['id']]['tokens'])})"
+
+
 def _words(token: Token) -> str:
     match token.type:
         case "text" | "code_inline" | "text_special":
@@ -61,7 +78,7 @@ def _words(token: Token) -> str:
         case "math_inline_double":
             return f"$${token.content}$$"
         case "footnote_ref":
-            return f"[{token.meta['label']}]" if "label" in token.meta else ""
+            return f"[{token.meta['label']}]" if "label" in token.meta else token.content
         case "html_inline":
             return _html_words(token.content)
         case _:

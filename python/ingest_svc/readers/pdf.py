@@ -1,8 +1,9 @@
 """PDF, mode `fast`: text by geometry, without a layout model.
 
-The order of things: open, read pages, take out running heads and feet, find ruled tables, cut columns, join rows and
-paragraphs, bind the outline, mark headings, join what goes on over pages. Each step is one `pdf_*` file; pymupdf is known to
-`pdf_open` and `pdf_pages` alone. Not safe for threads: one document at a time in a process.
+The order of things: open, read pages, take out running heads and feet, find ruled tables, cut
+columns, join rows and paragraphs, bind the outline, mark headings, join what goes on over pages.
+Each step is one `pdf_*` file; pymupdf is known to `pdf_open` and `pdf_pages` alone. Not safe for
+threads: one document at a time in a process.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ MEDIA_TYPE = "application/pdf"
 
 @dataclass(frozen=True, slots=True)
 class PdfLimits:
-    """What one PDF may ask for. Passing a limit on pages or time is TOO_LARGE; the others are said as warnings."""
+    """What one PDF may ask for; passing a limit on pages or time is TOO_LARGE, others a warning."""
 
     max_pages: int = 5_000
     seconds_per_page: float = 20.0
@@ -150,7 +151,9 @@ def _check_text(pages: Sequence[Page], quality: Quality, *, repaired: bool) -> N
         )
     if repaired:
         raise DamagedFile("the PDF is damaged, and nothing is left on its pages")
-    raise EmptyFile(f"the PDF has {len(pages)} pages with nothing on them; pages with text are needed")
+    raise EmptyFile(
+        f"the PDF has {len(pages)} pages with nothing on them; pages with text are needed"
+    )
 
 
 def _warnings(
@@ -159,13 +162,17 @@ def _warnings(
     """Return what went less than well."""
     found: list[Warning] = []
     if repaired:
-        found.append(Warning("DAMAGED", "the PDF is damaged; it was repaired, parts may be missing"))
+        found.append(
+            Warning("DAMAGED", "the PDF is damaged; it was repaired, parts may be missing")
+        )
     found += quality.warnings()
     broken = [page.number for page in pages if page.broken_characters]
     if broken:
         total = sum(page.broken_characters for page in pages)
         found.append(
-            Warning("REPLACED_CHARACTERS", f"{total} characters are no text and were replaced", broken)
+            Warning(
+                "REPLACED_CHARACTERS", f"{total} characters are no text and were replaced", broken
+            )
         )
     crowded = [page.number for page in pages if page.rules.count > limits.max_rules]
     if crowded:
@@ -183,7 +190,7 @@ def _warnings(
 def _pieces(pages: Sequence[Page], outline: Sequence[Entry], limits: PdfLimits) -> list[Piece]:
     """Return the pieces of all pages with headings marked, joined over pages."""
     body_size = _body_size(pages)
-    titles = frozenset(folded(entry.title) for entry in outline)
+    titles = frozenset((entry.page, folded(entry.title)) for entry in outline)
     taken = furniture(pages, body_size, titles)
     keys = count()
     parts: list[PagePart] = []
@@ -192,9 +199,7 @@ def _pieces(pages: Sequence[Page], outline: Sequence[Entry], limits: PdfLimits) 
     rows = [row for part in parts if isinstance(part, RowPart) for row in part.rows]
     words = {word for row in rows for word in words_of(row.text)}
     bound = bind(outline, rows)
-    pieces = with_captions(
-        with_headings(pieces_of(parts, bound.entries, words), bound, body_size)
-    )
+    pieces = with_captions(with_headings(pieces_of(parts, bound.entries, words), bound, body_size))
     return with_joined_paragraphs(with_joined_tables(pieces), body_size, words)
 
 

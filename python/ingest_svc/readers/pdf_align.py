@@ -1,7 +1,8 @@
 """Tables without rules: rows whose cells stand under each other.
 
-A run of rows is a table where its cells leave upright strips free through all rows, so that every cell falls into one column.
-Prose in columns never gets here (columns are cut first), lists and tables of contents are told apart by what they hold.
+A run of rows is a table where its cells leave upright strips free through all rows, so that every
+cell falls into one column. Prose in columns never gets here (columns are cut first), lists and
+tables of contents are told apart by what they hold.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 from ingest_svc.readers.pdf_lines import Box, Cell, Row, box_around
@@ -28,7 +30,7 @@ class _Run:
     end: int = 0
 
     def takes(self, cells: Sequence[Cell]) -> bool:
-        """Widen the columns by a row's cells; False, and no change, where a cell would join two columns."""
+        """Widen the columns by a row's cells; False where a cell would join two of them."""
         columns = [column[:] for column in self.columns]
         for cell in cells:
             touched = [
@@ -48,7 +50,7 @@ class _Run:
 
 
 def aligned_tables(rows: Sequence[Row]) -> list[tuple[int, int, FoundTable]]:
-    """Return the tables among the rows of one column, each with its first row and the row after its last."""
+    """Return the tables among a column's rows, each with its first row and the one after it."""
     found: list[tuple[int, int, FoundTable]] = []
     at = 0
     while at < len(rows):
@@ -87,7 +89,7 @@ def _run_from(rows: Sequence[Row], start: int) -> _Run:
 
 
 def _is_wrapped(rows: Sequence[Row], at: int, run: _Run) -> bool:
-    """Tell whether a row of one cell goes on with a cell of the row above: narrow, and within one column."""
+    """Tell whether a row of one cell may go on with a cell of the row above: it is narrow."""
     cell = rows[at].cells[0].box
     widest = run.columns[-1][1] - run.columns[0][0]
     return cell.width < 0.6 * widest
@@ -129,7 +131,7 @@ def _column_of(box: Box, columns: list[list[float]]) -> int:
 
 
 def _is_table(grid: list[tuple[str, ...]], rows: Sequence[Row]) -> bool:
-    """Tell whether texts in columns are a table rather than a list, a form, a formula or a table of contents."""
+    """Tell whether texts in columns are a table, not a list, a form or a table of contents."""
     columns = len(grid[0])
     if columns < 2 or len(grid) < _MIN_ROWS:
         return False
@@ -149,28 +151,26 @@ def _is_table(grid: list[tuple[str, ...]], rows: Sequence[Row]) -> bool:
 
 
 def _is_steady(rows: Sequence[Row]) -> bool:
-    """Tell whether all rows are of nearly one size, as those of a table are and those of a title page are not."""
+    """Tell whether rows are of nearly one size, as in a table and not on a title page."""
     usual = median(row.size for row in rows)
     return sum(0.8 * usual <= row.size <= 1.25 * usual for row in rows) >= 0.8 * len(rows)
 
 
 def _is_contents(grid: list[tuple[str, ...]]) -> bool:
-    """Tell whether the last column holds page numbers that only rise, as a table of contents does."""
+    """Tell whether the last column holds page numbers that only rise, as in a contents list."""
     last = [row[-1] for row in grid if row[-1]]
     numbers = [int(text) for text in last if text.isdecimal() and len(text) < 5]
     if len(numbers) < 0.8 * len(last) or len(numbers) < _MIN_ROWS or len(grid[0]) > 3:
         return False
     words = [row[-2] for row in grid if row[-2]]
-    rising = all(a <= b for a, b in zip(numbers, numbers[1:], strict=False))
+    rising = all(a <= b for a, b in pairwise(numbers))
     return rising and not any(is_number(text) for text in words)
 
 
-def _with_wrapped_rows(
-    grid: list[tuple[str, ...]], rows: Sequence[Row]
-) -> list[tuple[str, ...]]:
+def _with_wrapped_rows(grid: list[tuple[str, ...]], rows: Sequence[Row]) -> list[tuple[str, ...]]:
     """Return the rows with those joined to the row above that only go on with its cells.
 
-    Such a row has nothing in the first column and follows closer than most rows with something there.
+    Such a row has nothing in the first column and follows closer than most others do.
     """
     pitches = [
         row.box.y1 - before.box.y1

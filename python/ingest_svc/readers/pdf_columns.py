@@ -1,7 +1,8 @@
 """Columns: which parts of a page are read one after the other.
 
-A page is cut in turn: the best gutter (an upright strip that many items begin right of) parts it into bands, at each item that
-crosses the gutter. A band with text on both sides is read left column first; each column is cut again on its own.
+A page is cut in turn: the best gutter (an upright strip that many items begin right of) parts it
+into bands, at each item that crosses the gutter. A band with text on both sides is read left
+column first; each column is cut again on its own.
 
     ┌───────────────┐
     │    heading    │  crosses: a band of its own
@@ -12,14 +13,16 @@ crosses the gutter. A band with text on both sides is read left column first; ea
     │     figure    │  crosses
     └───────────────┘
 
-Tables without rules and lists with hanging numbers have gutters too. Two signs tell columns from them: lines that fill their
-column, and the file's own order, which runs down a column but along a table's rows.
+Tables without rules and lists with hanging numbers have gutters too. Two signs tell columns from
+them: lines that fill their column, and the file's own order, which runs down a column but along a
+table's rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from ingest_svc.readers.pdf_lines import Box, Line, box_around
@@ -30,6 +33,8 @@ _MIN_LINES = 3
 _MIN_GUTTER = 7.0
 _MIN_COLUMN_SHARE = 0.15
 _DEEPEST = 6
+_FULL, _HALF = (0.8, 28.0), (0.5, 18.0)
+"""Fill and letters of lines that are prose for sure, and of those that may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +97,12 @@ class _Band:
 
 
 def _best_bands(items: list[Item], whole: Box) -> list[_Band] | None:
-    """Return the bands of the gutter that puts most text into columns, None where there is no gutter."""
+    """Return the bands of the gutter that puts most text into columns, None where none does."""
     best: list[_Band] | None = None
     most = 0.0
     for gutter in _gutters(items, whole):
         bands = _bands(items, gutter, whole)
-        weight = sum(
-            item.weight for band in bands if band.right for item in band.left + band.right
-        )
+        weight = sum(item.weight for band in bands if band.right for item in band.left + band.right)
         if weight > most:
             best, most = bands, weight
     return best
@@ -128,9 +131,7 @@ def _bands(items: list[Item], gutter: float, whole: Box) -> list[_Band]:
         key=lambda item: item.box.y0,
     )
     crossed = {id(item) for item in crossing}
-    rest = sorted(
-        (item for item in items if id(item) not in crossed), key=lambda item: item.box.y0
-    )
+    rest = sorted((item for item in items if id(item) not in crossed), key=lambda item: item.box.y0)
     bands: list[_Band] = []
     pending: list[Item] = []
     at = 0
@@ -158,7 +159,7 @@ def _bands(items: list[Item], gutter: float, whole: Box) -> list[_Band]:
 
 
 def _heads_of_next(left: list[Item], right: list[Item], crossing: Item | None) -> list[Item]:
-    """Return the items at the left column's foot that belong to the crossing item below, such as its heading."""
+    """Return the items at the left column's foot that head the crossing item below."""
     if crossing is None:
         return []
     floor = max(item.box.y1 for item in right)
@@ -183,10 +184,12 @@ def _are_columns(left: list[Item], right: list[Item], whole: Box) -> bool:
         return False
     if min(left_box.y1, right_box.y1) - max(left_box.y0, right_box.y0) <= 0:
         return False
+    if _is_prose(left, left_box, _FULL) and _is_prose(right, right_box, _FULL):
+        return True
     fewer = min(len(left), len(right))
     changes = _changes_of_side(left, right)
     row_wise = changes >= 1.1 * fewer and _aligned_share(left, right) > 0.7
-    if _is_prose(left, left_box) and _is_prose(right, right_box):
+    if _is_prose(left, left_box, _HALF) and _is_prose(right, right_box, _HALF):
         return not row_wise
     return changes <= max(2, 0.3 * fewer)
 
@@ -196,19 +199,19 @@ def _line_count(items: list[Item]) -> int:
     return sum(1 if item.line is not None else _MIN_LINES for item in items)
 
 
-def _is_prose(items: list[Item], box: Box) -> bool:
-    """Tell whether most lines are long and fill their column."""
+def _is_prose(items: list[Item], box: Box, least: tuple[float, float]) -> bool:
+    """Tell whether most lines are long and fill their column: share of its width, and letters."""
     lines = [item for item in items if item.line is not None]
     if not lines:
         return True
     fill = median(item.box.width / max(box.width, 1.0) for item in lines)
-    return fill >= 0.5 and median(item.weight for item in lines) >= 18
+    return fill >= least[0] and median(item.weight for item in lines) >= least[1]
 
 
 def _changes_of_side(left: list[Item], right: list[Item]) -> int:
     """Return how often the file's own order goes from one side to the other."""
     sides = sorted([(item.order, 0) for item in left] + [(item.order, 1) for item in right])
-    return sum(one[1] != other[1] for one, other in zip(sides, sides[1:], strict=False))
+    return sum(one[1] != other[1] for one, other in pairwise(sides))
 
 
 def _aligned_share(left: list[Item], right: list[Item]) -> float:

@@ -1,25 +1,29 @@
-"""What goes on over the foot of a column or page: paragraphs joined, tables joined, captions put to their tables."""
+"""What goes on over the foot of a column or page: paragraphs and tables joined, captions placed."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from ingest_svc.readers.block import BlockKind
 from ingest_svc.readers.pdf_furniture import folded
-from ingest_svc.readers.pdf_headings import CAPTION
+from ingest_svc.readers.pdf_paragraphs import CAPTION
 from ingest_svc.readers.pdf_pieces import Piece
 from ingest_svc.readers.pdf_tables import FoundTable
 from ingest_svc.readers.pdf_text import ends_sentence, is_unspaced, join
 
 _SAME_PLACE = 6.0
+_CONTINUED = re.compile(
+    r"\b(?:continued|cont[’'.]?d?|fortsetzung|suite|continuación)\b|[续續]", re.IGNORECASE
+)
 _SMALL = 0.93
 """Letters smaller than this share of the text's size are notes."""
 _SKIPPED = 6
 
 
 def with_captions(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the pieces with paragraphs that are a table's caption put to the table above or below them."""
+    """Return the pieces with captions put to the tables that they stand next to."""
     result = list(pieces)
     for place, piece in enumerate(pieces):
         if piece.kind is not BlockKind.TABLE:
@@ -45,14 +49,12 @@ def _is_caption(piece: Piece, table: Piece) -> bool:
 
 
 def with_joined_tables(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the pieces with tables that go on at the top of the next page joined; a header said again is dropped."""
+    """Return the pieces with tables joined that go on at the top of the next page."""
     result: list[Piece] = []
     for piece in pieces:
         last = result[-1] if result else None
         if last is not None and _goes_on_as_table(last, piece):
-            result[-1] = replace(
-                last, tables=last.tables + piece.tables, page_end=piece.page_end
-            )
+            result[-1] = replace(last, tables=last.tables + piece.tables, page_end=piece.page_end)
         else:
             result.append(piece)
     return result
@@ -62,15 +64,15 @@ def _goes_on_as_table(last: Piece, piece: Piece) -> bool:
     """Tell whether a table is the next page's part of the one before it."""
     if last.kind is not BlockKind.TABLE or piece.kind is not BlockKind.TABLE:
         return False
-    if piece.page != last.page_end + 1 or piece.caption:
+    if piece.page != last.page_end + 1:
+        return False
+    if piece.caption and not _CONTINUED.search(piece.caption) and piece.caption != last.caption:
         return False
     one, other = last.tables[-1], piece.tables[0]
     if len(one.xs) != len(other.xs):
         return False
     shift = other.xs[0] - one.xs[0]
-    return all(
-        abs(b - a - shift) <= _SAME_PLACE for a, b in zip(one.xs, other.xs, strict=True)
-    )
+    return all(abs(b - a - shift) <= _SAME_PLACE for a, b in zip(one.xs, other.xs, strict=True))
 
 
 def rows_of(tables: Sequence[FoundTable]) -> tuple[list[str], list[tuple[tuple[str, ...], int]]]:
@@ -111,7 +113,7 @@ def with_joined_paragraphs(
 
 
 def _place_before(result: list[Piece], piece: Piece, body_size: float) -> int:
-    """Return the place of the paragraph that a piece goes on with, -1 where it is one of its own."""
+    """Return the place of the paragraph that a piece goes on with, -1 where there is none."""
     if piece.kind is not BlockKind.PARAGRAPH or not piece.text:
         return -1
     for place in range(len(result) - 1, max(len(result) - 1 - _SKIPPED, -1), -1):
@@ -127,7 +129,7 @@ def _place_before(result: list[Piece], piece: Piece, body_size: float) -> int:
 
 
 def _goes_on_with(before: Piece, piece: Piece) -> bool:
-    """Tell whether a piece is the rest of the paragraph before it, in another column or on another page."""
+    """Tell whether a piece is the rest of a paragraph in another column or on another page."""
     if before.kind not in (BlockKind.PARAGRAPH, BlockKind.LIST_ITEM) or CAPTION.match(piece.text):
         return False
     same_page = before.page_end == piece.page

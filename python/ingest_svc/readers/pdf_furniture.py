@@ -1,11 +1,11 @@
-"""Furniture: running heads and feet, page numbers and side text, which are no part of what a document says.
+"""Furniture: running heads and feet, page numbers and side text, no part of what is said.
 
 A line at the top or bottom of a page is furniture where
 - it is a page number and nothing else,
 - it holds the page's number and follows it from page to page,
 - the same words stand at the same place on several pages in a row, or on most odd or even pages,
-- or, in a document of one or two pages, it stands apart at the edge in no larger letters than the text, with its counterpart
-  at the other edge.
+- or, in a document of one or two pages, it stands apart at the edge in no larger letters than
+  the text, with its counterpart at the other edge.
 A line larger than the text, or one that the outline names, is never taken away for its place alone.
 """
 
@@ -19,15 +19,18 @@ from dataclasses import dataclass
 from ingest_svc.readers.pdf_lines import Box, Line, Page, box_around
 from ingest_svc.readers.pdf_rows import baselines, cell_text
 
-_EDGE_SHARE = 0.12
-"""Furniture stands within this share of the page's height from its top or bottom."""
+_NUMBER_SHARE = 0.2
+"""A page number stands within this share of the page's height from its top or bottom."""
+_EDGE_SHARE = 0.13
+"""All other furniture does within this share."""
 _NARROW_EDGE_SHARE = 0.09
 _ROWS_AT_EDGE = 3
 _SIDE_SHARE = 0.08
 _PLACE = 6.0
 """Lines within this many points stand at one place."""
 _WORDS = (
-    r"(?:page|pages|seite|pag|pág|página|pagina|p|side|sida|strona|стр|страница|صفحه|صفحة|第|頁|页|s|fol|folio)"
+    r"(?:page|pages|seite|pag|pág|página|pagina|p|side|sida|strona|стр|страница"
+    r"|صفحه|صفحة|第|頁|页|s|fol|folio)"
 )
 _OF = r"(?:of|von|de|di|av|z|из|sur|/|\||共|از|من)"
 _NUMBER = r"(?:\d{1,4}|[ivxlc]{1,7})"
@@ -41,6 +44,7 @@ _NAMED_NUMBER = re.compile(
     rf"(?:\s*{_OF}\s*(?:{_WORDS}\.?\s*)?{_NUMBER}\s*(?:[页頁])?)?[\W_]*$",
     re.IGNORECASE,
 )
+_EDGE_NUMBER = re.compile(r"^\W*\d{1,4}\s+|\s+(?:\d{1,4}|[ivxlc]{1,6})\W*$")
 _AT_ENDS = re.compile(r"^\W*(\d{1,4})\b|\b(\d{1,4})\W*$")
 _NO_WORD = re.compile(r"[\W_]+")
 _DIGITS = re.compile(r"\d+")
@@ -72,23 +76,27 @@ class _EdgeRow:
 
 
 def furniture(
-    pages: Sequence[Page], body_size: float, titles: frozenset[str]
+    pages: Sequence[Page], body_size: float, titles: frozenset[tuple[int, str]]
 ) -> dict[int, set[int]]:
     """Return the lines of each page that are furniture, as page number -> orders of lines.
 
     Args:
         pages: All pages.
         body_size: Font size of the text, in points.
-        titles: Titles of the outline, folded by `folded`; such a line is never furniture by its place alone.
+        titles: Titles of the outline, folded by `folded`, with the page they point to; such a line
+            is never furniture.
     """
     rows = [row for page in pages for row in _edge_rows(page)]
     taken: set[int] = set()
-    for judge in (_numbers_alone, _following_numbers, _repeated, _apart):
-        taken |= judge(rows, len(pages), body_size, taken)
+    for judge in (_numbers_alone, _following_numbers, _repeated):
+        taken |= judge(rows, len(pages), body_size)
+    for judge_beside in (_in_slots, _apart):
+        taken |= judge_beside(rows, len(pages), body_size, taken)
+    taken = _unless_nothing_is_left(rows, taken, pages)
     found: dict[int, set[int]] = defaultdict(set)
     for index in taken:
         row = rows[index]
-        if row.size <= 1.15 * body_size and folded(row.text) in titles and row.gap < 40:
+        if (row.page, folded(row.text)) in titles:
             continue
         found[row.page] |= set(row.orders)
     for page in pages:
@@ -118,7 +126,7 @@ def _edge_rows(page: Page) -> list[_EdgeRow]:
         for rank, index in enumerate(ordered[:_ROWS_AT_EDGE]):
             box, group = boxes[index], groups[index]
             share = box.y0 / page.height if at_top else 1.0 - box.y1 / page.height
-            if share > _EDGE_SHARE:
+            if share > _NUMBER_SHARE:
                 break
             gap = float("inf")
             if rank + 1 < len(ordered):
@@ -146,9 +154,7 @@ def _edge_row(
     )
 
 
-def _numbers_alone(
-    rows: list[_EdgeRow], pages: int, body_size: float, taken: set[int]
-) -> set[int]:
+def _numbers_alone(rows: list[_EdgeRow], pages: int, body_size: float) -> set[int]:
     """Return rows that are a page number and nothing else.
 
     A bare number at the top may be a heading's, so there it must stand on several pages.
@@ -162,11 +168,12 @@ def _numbers_alone(
         and (row.rank == 0 or _NAMED_NUMBER.match(row.text))
     }
     bare_top = {
-        index
-        for index in found
-        if rows[index].at_top and not _NAMED_NUMBER.match(rows[index].text)
+        index for index in found if rows[index].at_top and not _NAMED_NUMBER.match(rows[index].text)
     }
-    return found - bare_top if len(bare_top) < 3 and pages > len(bare_top) else found
+    roman = {
+        index for index in bare_top if len(rows[index].text) > 1 and rows[index].text.isalpha()
+    }
+    return found - (bare_top - roman) if len(bare_top) < 3 and pages > len(bare_top) else found
 
 
 def _numbers_in(text: str) -> set[int]:
@@ -177,17 +184,15 @@ def _numbers_in(text: str) -> set[int]:
     return numbers
 
 
-def _following_numbers(
-    rows: list[_EdgeRow], pages: int, body_size: float, taken: set[int]
-) -> set[int]:
+def _following_numbers(rows: list[_EdgeRow], pages: int, body_size: float) -> set[int]:
     """Return rows that start or end with the page's number, where it follows the pages."""
     offsets: dict[tuple[bool, int], dict[int, int]] = defaultdict(dict)
     for index, row in enumerate(rows):
-        if row.size <= 1.15 * body_size:
+        if row.size <= 1.15 * body_size and row.share <= _EDGE_SHARE:
             for number in _numbers_in(row.text):
                 offsets[row.at_top, number - row.page].setdefault(row.page, index)
     found: set[int] = set()
-    for (_, _), by_page in offsets.items():
+    for by_page in offsets.values():
         if len(by_page) < max(3, 0.2 * pages):
             continue
         common = Counter(round(rows[index].place / _PLACE) for index in by_page.values())
@@ -201,15 +206,13 @@ def _following_numbers(
     return found
 
 
-def _repeated(
-    rows: list[_EdgeRow], pages: int, body_size: float, taken: set[int]
-) -> set[int]:
+def _repeated(rows: list[_EdgeRow], pages: int, body_size: float) -> set[int]:
     """Return rows whose words stand at one place of several pages."""
     groups: dict[tuple[str, bool, int], list[int]] = defaultdict(list)
     for index, row in enumerate(rows):
         if row.share > _EDGE_SHARE or not row.text:
             continue
-        key = folded(row.text) or row.text
+        key = folded(_EDGE_NUMBER.sub("", row.text)) or folded(row.text) or row.text
         place = round(row.place / _PLACE)
         for near in (place, place + 1):
             groups[key, row.at_top, near].append(index)
@@ -223,7 +226,7 @@ def _repeated(
 
 
 def _is_running(numbers: list[int], pages: int, *, large: bool) -> bool:
-    """Tell whether pages with the same row are so many, or so close, that the row is a running head."""
+    """Tell whether the pages with one row are so many, or so close, that it is a running head."""
     if pages <= 3:
         return len(numbers) == pages > 1 and not large
     odd = sum(number % 2 for number in numbers)
@@ -234,10 +237,41 @@ def _is_running(numbers: list[int], pages: int, *, large: bool) -> bool:
     return in_a_row and not large
 
 
+def _in_slots(rows: list[_EdgeRow], pages: int, body_size: float, taken: set[int]) -> set[int]:
+    """Return small or numbered rows where other pages have running heads or feet of their size."""
+    slots = Counter(
+        (rows[index].at_top, round(rows[index].place / _PLACE), round(rows[index].size))
+        for index in taken
+    )
+    return {
+        index
+        for index, row in enumerate(rows)
+        if row.rank == 0
+        and row.share <= _EDGE_SHARE
+        and row.gap > 0.8 * row.size
+        and slots[row.at_top, round(row.place / _PLACE), round(row.size)] >= max(3, 0.15 * pages)
+        and (row.size < 0.95 * body_size or _EDGE_NUMBER.search(row.text))
+    }
+
+
+def _unless_nothing_is_left(
+    rows: list[_EdgeRow], taken: set[int], pages: Sequence[Page]
+) -> set[int]:
+    """Return the rows to be taken; page numbers alone where most pages would lose all text."""
+    lost: Counter[int] = Counter()
+    for index in taken:
+        lost[rows[index].page] += len(rows[index].orders)
+    empty = sum(lost[page.number] >= len(page.lines) > 0 for page in pages)
+    if empty <= 0.5 * len(pages):
+        return taken
+    return {index for index in taken if _PAGE_NUMBER.match(rows[index].text)}
+
+
 def _apart(rows: list[_EdgeRow], pages: int, body_size: float, taken: set[int]) -> set[int]:
     """Return the head and foot of a document too short to show that they repeat.
 
-    A head with its page number beside it, or head and foot both, each apart from the text and in no larger letters.
+    A head with its page number beside it, or head and foot both, each apart from the text and in
+    no larger letters.
     """
     if pages > 2:
         return set()
@@ -256,9 +290,9 @@ def _apart(rows: list[_EdgeRow], pages: int, body_size: float, taken: set[int]) 
 
 
 def _stands_apart(row: _EdgeRow, body_size: float) -> bool:
-    """Tell whether a row at the very edge is no larger than the text, not bold, and well apart from it."""
+    """Tell whether a row at the edge is no larger than the text, not bold, and well apart."""
     return (
-        row.share <= _NARROW_EDGE_SHARE
+        row.share <= (_EDGE_SHARE if _AT_ENDS.search(row.text) else _NARROW_EDGE_SHARE)
         and row.size <= 1.02 * body_size
         and not row.bold
         and row.gap != float("inf")

@@ -1,7 +1,7 @@
 """Ruled grids: from the rules of a page to tables' cells, without looking at the text.
 
-Rules that cross or touch belong together. The places where they stand cut their common box into elementary cells; where no
-rule runs between two neighbours, both are one cell:
+Rules that cross or touch belong together. The places where they stand cut their common box into
+elementary cells; where no rule runs between two neighbours, both are one cell:
 
     ┌───┬───────┐      columns 0 1 2, rows 0 1
     │ a │   b   │      b spans the columns 1 and 2
@@ -28,7 +28,7 @@ Segment = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """A cell; it covers the rows `row` to `row_end` and the columns `column` to `column_end`, both ends left out."""
+    """A cell over rows `row` to `row_end` and columns `column` to `column_end`, ends left out."""
 
     row: int
     row_end: int
@@ -74,7 +74,7 @@ def _joined(group: list[Segment]) -> list[Segment]:
 
 
 def _without_ticks(segments: list[Segment], across: list[Segment]) -> list[Segment]:
-    """Return the rules without the sides of check boxes: short ones that do not run from long rule to long rule."""
+    """Return the rules without sides of check boxes: short, and not from long rule to long rule."""
     long = [segment for segment in across if segment[2] - segment[1] > _TICK]
 
     def meets(place: float, at: float) -> bool:
@@ -133,7 +133,7 @@ def _places(segments: list[Segment], low: float, high: float) -> tuple[float, ..
 
 
 def _grid(horizontal: list[Segment], vertical: list[Segment]) -> Grid | None:
-    """Return the grid of one group of rules; None where it has no two rules in one of the directions."""
+    """Return the grid of one group of rules; None where it encloses nothing."""
     if len(horizontal) < 2 and len(vertical) < 2:
         return None
     left = min([s[1] for s in horizontal] + [s[0] for s in vertical])

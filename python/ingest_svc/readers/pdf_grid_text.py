@@ -1,7 +1,8 @@
-"""Cells that a grid leaves joined because no rule parts them, parted where their text stands in columns.
+"""Cells that no rule parts, parted where their text stands in columns.
 
-A header is often ruled less than the rows below it. Where the lines of a cell over several columns stand side by side in those
-columns, each column gets its own cell; a single line above them stays over all of them, in a row of its own:
+A header is often ruled less than the rows below it. Where the lines of a cell over several columns
+stand side by side in those columns, each column gets its own cell; a single line above them stays
+over all of them, in a row of its own:
 
     ┌───────────┐        ┌───────────┐
     │  Permits  │        │  Permits  │
@@ -64,7 +65,7 @@ def _column_of(grid: Grid, line: Line) -> int:
 
 
 def _stands_in_columns(grid: Grid, group: list[Line]) -> bool:
-    """Tell whether the lines of a baseline stand in different columns and none runs over an edge."""
+    """Tell whether the lines of a baseline stand in different columns, none over an edge."""
     columns = {_column_of(grid, line) for line in group}
     return len(columns) == len(group) > 1 and not any(
         line.box.x0 + 2.0 < x < line.box.x1 - 2.0 for line in group for x in grid.xs
@@ -95,7 +96,7 @@ def _with_single_columns(
 def _with_row(
     grid: Grid, row: int, at: float, parted: list[GridCell], heads: list[list[list[Line]]]
 ) -> Grid:
-    """Return the grid with a row parted at a height: heads above, columns below, all other cells over both."""
+    """Return the grid with a row parted: heads above, columns below, all others over both."""
     headed = {_column_of(grid, groups[0][0]) for groups in heads}
     cells: list[GridCell] = []
     for cell in grid.cells:

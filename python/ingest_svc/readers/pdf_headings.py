@@ -1,7 +1,7 @@
 """Headings: which pieces are titles of sections, and how deep.
 
-Three sources, the surer first: the outline where most of it was found; numbers; looks (larger, bold or capital letters than the
-text). Headings by looks alone are marked as guessed.
+Three sources, the surer first: the outline where most of it was found; numbers; looks (larger,
+bold or capital letters than the text). Headings by looks alone are marked as guessed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ingest_svc.readers.block import BlockKind
 from ingest_svc.readers.pdf_furniture import folded
 from ingest_svc.readers.pdf_numbering import Number, levels_of, number_of
 from ingest_svc.readers.pdf_outline import Bound
+from ingest_svc.readers.pdf_paragraphs import CAPTION, CONTENTS_LINE
 from ingest_svc.readers.pdf_pieces import Piece
 
 _LONGEST = 160
@@ -23,12 +24,6 @@ _LONGEST_NUMBERED = 110
 _MOST_ROWS = 3
 _DEEPEST = 6
 _LARGER = 1.12
-CAPTION = re.compile(
-    r"^(?:fig(?:ure|\.)?|table|tab\.|abb(?:ildung|\.)?|tabelle|tableau|tabla|tabela|listing|chart|algorithm|algorithmus)"
-    r"\s*[\dIVX]+|^[图表圖]\s*[\d一二三四五六七八九十]",
-    re.IGNORECASE,
-)
-_CONTENTS_LINE = re.compile(r"(?:…|\.{3,})\s*[\divxlc]+\s*$")
 _TRAILING_NUMBER = re.compile(r"\s+\d{1,4}$")
 _SENTENCE_END = re.compile(r"[.,;，；。]$")
 
@@ -48,9 +43,7 @@ class _Candidate:
     """Neither large, bold nor capital: only its number speaks for it."""
 
 
-def with_headings(
-    pieces: Sequence[Piece], bound: Bound, body_size: float
-) -> list[Piece]:
+def with_headings(pieces: Sequence[Piece], bound: Bound, body_size: float) -> list[Piece]:
     """Return the pieces with headings made headings.
 
     Args:
@@ -128,23 +121,24 @@ def _candidate(place: int, piece: Piece, body_size: float) -> _Candidate | None:
 
 
 def _may_be_title(text: str) -> bool:
-    """Tell whether a text can be a title: some letters, not long, no sentence, caption or line of a table of contents."""
+    """Tell whether a text can be a title: letters, short, no sentence or caption."""
     letters = sum(character.isalpha() for character in text)
     if letters < 2 and not any("\u3400" <= character <= "\u9fff" for character in text):
         return False
     if len(text) > _LONGEST or _SENTENCE_END.search(text) or letters < 0.35 * len(text):
         return False
-    return not CAPTION.match(text) and not _CONTENTS_LINE.search(text) and "://" not in text
+    return not CAPTION.match(text) and not CONTENTS_LINE.search(text) and "://" not in text
 
 
 def _is_capital(text: str) -> bool:
     """Tell whether all letters are capitals, of a script that has them."""
     cased = [c for c in text if c.isupper() or c.islower()]
-    return len(cased) >= 4 and all(c.isupper() for c in cased) and len(text) <= 80
+    plain = not any(character in "_(){}=;*<>" for character in text)
+    return plain and len(cased) >= 4 and all(c.isupper() for c in cased) and len(text) <= 80
 
 
 def _is_title_by_number(piece: Piece, text: str, number: Number) -> bool:
-    """Tell whether a number alone makes a plain piece a heading: certain, short, one row, and a name after it."""
+    """Tell whether its number alone makes a plain piece a heading: certain, short, with a name."""
     rest = text[len(number.text) :].strip()
     if not number.is_certain or len(piece.rows) > 1 or len(text) > _LONGEST_NUMBERED:
         return False
@@ -155,10 +149,8 @@ def _is_title_by_number(piece: Piece, text: str, number: Number) -> bool:
     return len(rest) <= 80 and not rest[0].isdecimal()
 
 
-def _without_contents(
-    candidates: list[_Candidate], pieces: Sequence[Piece]
-) -> list[_Candidate]:
-    """Return the candidates without those that are lines of a table of contents: another one plus a page number."""
+def _without_contents(candidates: list[_Candidate], pieces: Sequence[Piece]) -> list[_Candidate]:
+    """Return the candidates without contents lines: the text of another one and a page number."""
     titles = {folded(_full_text(pieces[candidate.place])) for candidate in candidates}
     return [
         candidate
@@ -168,10 +160,8 @@ def _without_contents(
     ]
 
 
-def _without_crowds(
-    candidates: list[_Candidate], pieces: Sequence[Piece]
-) -> list[_Candidate]:
-    """Return the candidates without styles too common for headings, and plain numbers that stand alone."""
+def _without_crowds(candidates: list[_Candidate], pieces: Sequence[Piece]) -> list[_Candidate]:
+    """Return the candidates without styles too common for headings, and single plain numbers."""
     texts = sum(1 for piece in pieces if piece.kind is not BlockKind.TABLE) - len(candidates)
     by_style = Counter(c.style for c in candidates if not c.large and c.number is None)
     ranks = Counter(c.number.rank for c in candidates if c.number is not None)
@@ -180,8 +170,14 @@ def _without_crowds(
         c
         for c in candidates
         if (c.large or c.number is not None or by_style[c.style] <= max(2, 0.6 * texts))
-        and not (c.plain and c.number and ranks[c.number.rank] < 2)
-        and not (c.plain and c.number and loud_ranks and c.number.rank in loud_ranks and ranks[c.number.rank] > 40)
+        and not (c.plain and c.number and c.number.text.isascii() and ranks[c.number.rank] < 2)
+        and not (
+            c.plain
+            and c.number
+            and loud_ranks
+            and c.number.rank in loud_ranks
+            and ranks[c.number.rank] > 40
+        )
     ]
 
 
@@ -195,12 +191,11 @@ def _outline_styles(pieces: Sequence[Piece]) -> dict[_Style, int]:
     return {style: counts.most_common(1)[0][0] for style, counts in levels.items()}
 
 
-def _levels(
-    candidates: list[_Candidate], known: Mapping[_Style, int]
-) -> dict[int, int]:
+def _levels(candidates: list[_Candidate], known: Mapping[_Style, int]) -> dict[int, int]:
     """Return the level of every candidate, by place.
 
-    Numbers say theirs. A style that numbers use has their level; the others are ranked between these by size and weight.
+    Numbers say theirs. A style that numbers use has their level; the others are ranked between
+    these by size and weight.
     """
     by_rank = levels_of({c.number.rank for c in candidates if c.number is not None})
     by_style: dict[_Style, Counter[int]] = defaultdict(Counter)
@@ -250,7 +245,10 @@ def _joined_numbers(pieces: list[Piece]) -> list[Piece]:
             and piece.box.y0 - last.box.y1 < 2.5 * max(last.size, piece.size)
         ):
             result[-1] = replace(
-                last, text=f"{last.text} {piece.text}", page_end=piece.page_end, rows=last.rows + piece.rows
+                last,
+                text=f"{last.text} {piece.text}",
+                page_end=piece.page_end,
+                rows=last.rows + piece.rows,
             )
         else:
             result.append(piece)

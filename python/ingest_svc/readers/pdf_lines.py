@@ -1,8 +1,9 @@
 """Lines, rows and pages: the geometry that all other steps of the PDF reader share.
 
-Coordinates are points with the origin at the top left, turned so that most text of the page reads from left to right. A
-`Line` is what the text layer calls a line: a stretch of characters without a wide gap. A `Row` is everything on one baseline
-of one column. A `Page` holds the lines and the rules (thin drawn lines) of one page, and nothing of the library they came from.
+Coordinates are points with the origin at the top left, turned so that most text of the page reads
+from left to right. A `Line` is what the text layer calls a line: a stretch of characters without a
+wide gap. A `Row` is everything on one baseline of one column. A `Page` holds the lines and the
+rules (thin drawn lines) of one page, and nothing of the library they came from.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ class Page:
     drawings: int
     """Paths drawn; 0 where they were not counted."""
     picture_share: float
-    """Share of the page's area under pictures, 0 to 1; only looked at where there is little text."""
+    """Share of the page's area under pictures, 0 to 1; looked at where there is little text."""
     broken_characters: int
     """Characters replaced because they are no text (lone surrogates, NUL)."""
 

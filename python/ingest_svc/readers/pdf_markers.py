@@ -21,7 +21,7 @@ def marker_of(text: str) -> tuple[str, str] | None:
     if found := _BULLET.match(text):
         return "", text[found.end() :]
     found = _NUMBER.match(text)
-    if not found or _INITIAL.match(text) and not text.startswith(("A. ", "B. ", "C. ", "D. ")):
+    if not found or (_INITIAL.match(text) and not text.startswith(("A. ", "B. ", "C. ", "D. "))):
         return None
     return found.group(1), text[found.end() :]
 

@@ -1,7 +1,8 @@
 """Numbers that headings carry, and how deep they put them.
 
-A number has a kind (part, chapter, section, decimal, Chinese 章 节 条, 一、 （一）) and so a rank. Levels are the ranks that a
-document really uses, closed up: one with chapters and decimals 1.1, 1.2 has levels 1 and 2.
+A number has a kind (part, chapter, section, decimal, Chinese 章 节 条, 一、 （一）) and so a rank.
+Levels are the ranks that a document really uses, closed up: one with chapters and decimals 1.1, 1.2
+has levels 1 and 2.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ _PATTERNS: tuple[tuple[re.Pattern[str], int], ...] = (
     ),
     (re.compile(rf"^第\s*{_HAN}\s*章"), 2),
     (
-        re.compile(rf"^(?:article|section|item|artikel|abschnitt|art[ií]culo|clause)\s+{_WORD_NUMBER}\b", re.IGNORECASE),
+        re.compile(
+            rf"^(?:article|section|item|artikel|abschnitt|art[ií]culo|clause)\s+{_WORD_NUMBER}\b",
+            re.IGNORECASE,
+        ),
         3,
     ),
     (re.compile(rf"^第\s*{_HAN}\s*[节節]"), 3),
@@ -54,7 +58,7 @@ class Number:
 
     @property
     def is_certain(self) -> bool:
-        """Tell whether no list item or sentence starts like this: named kinds and decimals of two parts or more."""
+        """Tell whether no list item starts like this: named kinds, decimals of several parts."""
         return self.rank < _DECIMAL_RANK or len(self.parts) > 1
 
 
@@ -80,7 +84,7 @@ def number_of(text: str) -> Number | None:
 def levels_of(ranks: set[int]) -> dict[int, int]:
     """Return the level of every rank that a document uses, 1 for the outermost.
 
-    Gaps are closed but for decimals, which say their depth themselves relative to the shallowest of them.
+    Gaps are closed but for decimals, which say their depth relative to the shallowest of them.
     """
     named = sorted(rank for rank in ranks if rank < _DECIMAL_RANK)
     levels = {rank: place for place, rank in enumerate(named, 1)}

@@ -1,4 +1,4 @@
-"""Opening: bytes to an open document with its outline, or the error that says why not. Knows pymupdf."""
+"""Opening: bytes to an open document and its outline, or the error that says why not."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ import pymupdf
 from ingest_svc.readers.pdf_outline import Entry
 from treespan.errors import DamagedFile, EmptyFile, EncryptedFile, WrongPassword
 
-pymupdf.TOOLS.mupdf_display_errors(False)
-pymupdf.TOOLS.mupdf_display_warnings(False)
+# The library prints what it finds wrong in a file; a worker says it by errors and warnings alone.
+_TOOLS: Any = pymupdf.TOOLS
+_TOOLS.mupdf_display_errors(False)
+_TOOLS.mupdf_display_warnings(False)
+_open: Any = pymupdf.open
 
 _HEAD_BYTES = 1024
 _NO_TITLE = re.compile(
-    r"^(?:untitled|unbenannt|sans titre|document\d*|title|slide \d+|presentation\d*|no ?title|.{0,3})$|"
+    r"^(?:untitled|unbenannt|sans titre|document\d*|title|slide \d+|presentation\d*|no ?title|"
+    r".{0,3})$|"
     r"\.(?:docx?|pdf|indd|xlsx?|pptx?|tex|dvi|ps|qxd|fm|rtf|odt|html?|txt|wpd|pmd|cdr)$|[/\\]",
     re.IGNORECASE,
 )
@@ -42,7 +46,7 @@ def open_pdf(data: bytes, password: str) -> Any:
     # What stands before the header shifts every offset in the file, so it is cut off.
     body = data[start:] if start > 0 else data
     try:
-        document = pymupdf.open(stream=body, filetype="pdf")
+        document = _open(stream=body, filetype="pdf")
     except Exception as error:
         raise _damaged(error) from error
     if document.needs_pass:
@@ -57,25 +61,30 @@ def open_pdf(data: bytes, password: str) -> Any:
 
 
 def _damaged(error: Exception) -> DamagedFile:
-    """Return the error for a file that the library cannot open; its own words may quote the file and are left out."""
+    """Return the error for a file that cannot be opened, without the library's words on it."""
     return DamagedFile(
-        f"the file cannot be opened as a PDF ({type(error).__name__}); it may be cut short or no PDF"
+        f"the file cannot be opened as a PDF ({type(error).__name__});"
+        " it may be cut short or no PDF"
     )
 
 
 def _unlock(document: Any, password: str) -> None:
     """Open the document's encryption with the password."""
     if not password:
-        raise EncryptedFile("the PDF is encrypted and no password was given; its password is needed")
+        raise EncryptedFile(
+            "the PDF is encrypted and no password was given; its password is needed"
+        )
     if not document.authenticate(password):
-        raise WrongPassword("the password given does not open the PDF; its user or owner password is needed")
+        raise WrongPassword(
+            "the password given does not open the PDF; its user or owner password is needed"
+        )
 
 
 def outline_of(document: Any, most: int) -> tuple[list[Entry], int]:
-    """Return the outline's entries, at most so many, and how many it has in all; none where it is broken."""
+    """Return the outline's entries, at most so many, and how many it has."""
     try:
         raw = document.get_toc(simple=False)
-    except Exception:  # noqa: BLE001 - a broken outline is no reason to refuse the text
+    except Exception:  # A broken outline is no reason to refuse the text.
         return [], 0
     entries = [
         Entry(level, title or "", max(page, 0), _height(detail))
@@ -91,7 +100,7 @@ def _height(detail: dict[str, Any]) -> float:
 
 
 def title_of(document: Any) -> str:
-    """Return the title that the file states; empty where it is a file name, a program's name or none."""
+    """Return the title that the file states; empty where it is only a file name or a default."""
     title = _PROGRAM.sub("", (document.metadata or {}).get("title") or "")
     title = " ".join(title.replace("\x00", "").split())
     return "" if _NO_TITLE.search(title) else title

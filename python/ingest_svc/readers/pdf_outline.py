@@ -1,8 +1,9 @@
 """The outline bound to the text: which rows are the titles that the file's outline names.
 
-Titles are compared without spaces, punctuation and case, with or without their numbers, on the page that the entry points to
-and its neighbours. Entries are bound in order and a row at most once, so that three entries "Summary" find three rows. A
-title that no row has is left out: an outline adds no text.
+Titles are compared without spaces, punctuation and case, with or without their numbers, on the
+page that the entry points to and its neighbours. Entries are bound in order and a row at most
+once, so that three entries "Summary" find three rows. A title that no row has is left out: an
+outline adds no text.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def _best(
 
 
 def _score(match: list[Row], likeness: float, last_key: int) -> float:
-    """Return how good a match is: likeness, then looks, then whether it keeps the outline's order."""
+    """Return how good a match is, by likeness, looks, and whether it keeps the outline's order."""
     looks = 0.02 * min(match[0].size, 30.0) + (0.2 if match[0].bold else 0.0)
     return 1.0 + likeness + looks + (0.4 if match[0].key > last_key else 0.0)
 
@@ -133,7 +134,7 @@ def _distance(entry: Entry, row: Row) -> float:
 def _match(
     rows: list[_Folded], at: int, wanted: set[str], bound: dict[int, int]
 ) -> tuple[list[Row], float]:
-    """Return the rows from a place on that together are one of the wanted titles, and how alike they are."""
+    """Return the rows from a place on that make up a wanted title, and how alike they are."""
     longest = max(map(len, wanted))
     text = ""
     best: tuple[list[Row], float] = ([], 0.0)

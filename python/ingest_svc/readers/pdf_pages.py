@@ -1,7 +1,8 @@
 """Pages out of pymupdf: lines of text and drawn rules, turned upright.
 
-Besides `pdf_open` this is the only file that knows pymupdf. Text comes from `get_text("dict")` without pictures, which is some
-hundred times cheaper than a layout model; drawings are asked for only up to a size of page that cannot stall the worker.
+Besides `pdf_open` this is the only file that knows pymupdf. Text comes from `get_text("dict")`
+without pictures, which is some hundred times cheaper than a layout model; drawings are asked for
+only up to a size of page that cannot stall the worker.
 """
 
 from __future__ import annotations
@@ -11,10 +12,15 @@ from typing import Any
 
 import pymupdf
 
-from ingest_svc.readers.pdf_lines import Box, Line, Page, Rules
+from ingest_svc.readers.pdf_lines import Box, Line, Page
 from ingest_svc.readers.pdf_rules import rules_of
 from ingest_svc.readers.pdf_split import lines_over_rules, split_at_rules
-from ingest_svc.readers.pdf_text import clean, without_doubles
+from ingest_svc.readers.pdf_text import (
+    clean,
+    is_right_to_left,
+    with_plain_bullet,
+    without_doubles,
+)
 
 _FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES
 _BOLD, _MONO, _ITALIC = (
@@ -41,10 +47,11 @@ def read_page(document: Any, index: int, max_drawing_bytes: int) -> Page:
     Args:
         document: The open pymupdf document.
         index: The page, from 0.
-        max_drawing_bytes: Drawings of a page whose content is longer than this many bytes are not looked at.
+        max_drawing_bytes: Drawings of a page with more bytes of content are not looked at.
     """
     page = document[index]
-    # Text and drawings come in the page's own frame, before /Rotate; the direction of most text says how to turn it.
+    # Text and drawings come in the page's own frame, before /Rotate; the direction of most text
+    # says how to turn it.
     frame = page.cropbox
     raw = page.get_text("dict", flags=_FLAGS)
     found = [line for block in raw["blocks"] for line in block.get("lines", ())]
@@ -112,24 +119,20 @@ def _main_turn(lines: list[dict[str, Any]]) -> int:
 
 
 def _is_bold(span: _Span) -> bool:
-    return bool(span["flags"] & _BOLD) or any(
-        name in span["font"].lower() for name in _BOLD_NAMES
-    )
+    return bool(span["flags"] & _BOLD) or any(name in span["font"].lower() for name in _BOLD_NAMES)
 
 
 def _is_mono(span: _Span) -> bool:
-    return bool(span["flags"] & _MONO) or any(
-        name in span["font"].lower() for name in _MONO_NAMES
-    )
+    return bool(span["flags"] & _MONO) or any(name in span["font"].lower() for name in _MONO_NAMES)
 
 
 def _line(raw: dict[str, Any], turn: _Turn, order: int) -> tuple[Line | None, int]:
-    """Return a line of the text layer, None where it holds no text, and how many characters were replaced."""
+    """Return a line, None where it holds no text, and how many characters were replaced."""
     spans = [span for span in raw["spans"] if span["text"].strip()]
     if not spans:
         return None, 0
-    box = turn.box(*raw["bbox"])
-    text, broken = clean("".join(span["text"] for span in raw["spans"]))
+    box = turn.box(*_inked(raw, spans))
+    text, broken = clean(with_plain_bullet(_raw_text(raw["spans"])))
     main = max(spans, key=lambda span: len(span["text"]))
     text = without_doubles(text.strip(), box.width, main["size"])
     if not text:
@@ -151,6 +154,29 @@ def _line(raw: dict[str, Any], turn: _Turn, order: int) -> tuple[Line | None, in
         bold_lead=lead,
     )
     return line, broken
+
+
+def _inked(raw: dict[str, Any], spans: list[_Span]) -> tuple[float, float, float, float]:
+    """Return the box of a line without spaces at its ends, where it runs along the x axis."""
+    x0, y0, x1, y1 = raw["bbox"]
+    if raw["dir"] != (1.0, 0.0) or is_right_to_left(spans[0]["text"]):
+        return x0, y0, x1, y1
+    first, last = spans[0], spans[-1]
+    start, end = first["text"], last["text"]
+    step = (first["bbox"][2] - first["bbox"][0]) / len(start)
+    x0 = first["bbox"][0] + step * (len(start) - len(start.lstrip()))
+    step = (last["bbox"][2] - last["bbox"][0]) / len(end)
+    x1 = last["bbox"][2] - step * (len(end) - len(end.rstrip()))
+    return x0, y0, max(x1, x0 + 0.1), y1
+
+
+def _raw_text(spans: list[_Span]) -> str:
+    """Return the text of spans; a front letter o of another font is drawn as a bullet."""
+    text = "".join(span["text"] for span in spans)
+    others = [span for span in spans[1:] if span["text"].strip()]
+    if others and spans[0]["text"].strip() == "o" and others[0]["font"] != spans[0]["font"]:
+        return "• " + text.lstrip()[1:].lstrip()
+    return text
 
 
 def _without_copies(lines: list[Line]) -> list[Line]:
@@ -189,9 +215,11 @@ def _drawings(document: Any, page: Any, max_bytes: int) -> list[dict[str, Any]]:
 
 def _picture_share(page: Any) -> float:
     """Return the share of the page's area under its pictures."""
-    area = max(page.rect.width * page.rect.height, 1.0)
+    frame = page.rect
     covered = 0.0
     for picture in page.get_image_info():
-        box = pymupdf.Rect(picture["bbox"]) & page.rect
-        covered += 0.0 if box.is_empty else box.width * box.height
-    return min(covered / area, 1.0)
+        x0, y0, x1, y1 = picture["bbox"]
+        width = min(x1, frame.x1) - max(x0, frame.x0)
+        height = min(y1, frame.y1) - max(y0, frame.y0)
+        covered += max(width, 0.0) * max(height, 0.0)
+    return min(covered / max(float(frame.width * frame.height), 1.0), 1.0)

@@ -1,13 +1,16 @@
 """Paragraphs: rows of one column joined where the text goes on.
 
-A row starts another paragraph where the gap above it is wider than between lines, where size, weight or width of its letters
-change, where it has a list mark or a first-line indent, and where the row above ended early: its next word would have had room.
+A row starts another paragraph where the gap above it is wider than between lines, where size,
+weight or width of its letters change, where it has a list mark or a first-line indent, and where
+the row above ended early: its next word would have had room.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from ingest_svc.readers.block import BlockKind
@@ -16,8 +19,20 @@ from ingest_svc.readers.pdf_markers import marker_of
 from ingest_svc.readers.pdf_pieces import Piece
 from ingest_svc.readers.pdf_text import ends_sentence, is_unspaced, join
 
+CONTENTS_LINE = re.compile(r"(?:…|\.{3,})\s*[\divxlc]+\s*$")
+"""A line of a table of contents: leader dots and a page number at its end."""
+CAPTION = re.compile(
+    r"^(?:fig(?:ure|\.)?|table|tab\.|abb(?:ildung|\.)?|tabelle|tableau|tabla|tabela|listing|chart|algorithm|algorithmus)"
+    r"\s*[\dIVX]+|^[图表圖]\s*[\d一二三四五六七八九十]",
+    re.IGNORECASE,
+)
+"""How the caption of a figure or table starts."""
+_CODE_GAP = 2.3
+"""Rows of code this many usual distances apart are one piece: a blank line stands between them."""
+_BEFORE_NUMBER = (",", " and", " to", " in", " of", " und", " et", " y")
+_LINE_NUMBER = re.compile(r"(\d{1,4})\s+\S")
 _SAME_SIZE = 0.12
-_USUAL_PITCH = 1.5
+_USUAL_PITCH = 1.4
 """Distance of baselines, in font sizes, where a column has too few rows to tell."""
 
 
@@ -30,25 +45,47 @@ class Column:
     right: float
     pitch: float
     """Usual distance of baselines, in font sizes."""
+    edges: Mapping[int, tuple[float, float]]
+    """Left and right edge of the rows in blocks set narrower than the column, by the rows' keys."""
 
 
 def column_of(rows: Sequence[Row]) -> Column:
     """Return rows of one region as a column."""
     pitches = [
         (row.box.y1 - before.box.y1) / row.size
-        for before, row in zip(rows, rows[1:], strict=False)
+        for before, row in pairwise(rows)
         if abs(row.size - before.size) < _SAME_SIZE * row.size
         and 0.8 * row.size < row.box.y1 - before.box.y1 < 2.2 * row.size
     ]
     # Below the median: gaps between paragraphs are among them too.
-    pitch = sorted(pitches)[len(pitches) // 3] if len(pitches) > 2 else _USUAL_PITCH
+    pitch = sorted(pitches)[len(pitches) // 3] if pitches else _USUAL_PITCH
     left, right = min(row.box.x0 for row in rows), max(row.box.x1 for row in rows)
-    return Column(tuple(rows), left, right, pitch)
+    return Column(tuple(rows), left, right, pitch, _narrow_edges(rows, pitch, right))
 
 
-def paragraphs(
-    column: Column, headings: Mapping[int, int], words: Container[str]
-) -> list[Piece]:
+def _narrow_edges(
+    rows: Sequence[Row], pitch: float, right: float
+) -> dict[int, tuple[float, float]]:
+    """Return the edges of rows in narrow blocks: close, of one size, mostly ending at one place."""
+    edges: dict[int, tuple[float, float]] = {}
+    block: list[Row] = []
+    for row in [*rows, None]:
+        if block and row is not None:
+            last = block[-1]
+            close = row.box.y1 - last.box.y1 <= (1.22 * pitch + 0.08) * row.size
+            if close and abs(row.size - last.size) <= _SAME_SIZE * row.size:
+                block.append(row)
+                continue
+        end = max((one.box.x1 for one in block), default=right)
+        full = sum(end - one.box.x1 < 1.5 * one.size for one in block)
+        if len(block) > 2 and full >= 0.6 * len(block) and right - end > 2.0 * block[0].size:
+            start = min(one.box.x0 for one in block)
+            edges |= {one.key: (start, end) for one in block}
+        block = [row] if row is not None else []
+    return edges
+
+
+def paragraphs(column: Column, headings: Mapping[int, int], words: Container[str]) -> list[Piece]:
     """Return the pieces that the rows of a column make up.
 
     Args:
@@ -65,19 +102,23 @@ def paragraphs(
     return [_piece(column, group, words) for group in groups]
 
 
-def _goes_on(
-    column: Column, group: list[Row], row: Row, headings: Mapping[int, int]
-) -> bool:
+def _goes_on(column: Column, group: list[Row], row: Row, headings: Mapping[int, int]) -> bool:
     """Tell whether a row goes on with the paragraph above it."""
     last = group[-1]
     if headings.get(row.key) != headings.get(last.key):
         return False
     if row.key in headings:
         return True
-    if not _is_close(column, last, row) or not _looks_alike(column, last, row):
+    if not _looks_alike(column, last, row):
         return False
     if row.mono:
-        return True
+        return 0 < row.box.y1 - last.box.y1 <= _CODE_GAP * column.pitch * row.size
+    if not _is_close(column, last, row):
+        return False
+    if CONTENTS_LINE.search(last.text) or _is_spread(last) or _is_spread(row):
+        return False
+    if CAPTION.match(row.text) and ends_sentence(last.text):
+        return False
     if marker_of(row.text) is not None and not _is_broken_number(group, row):
         return False
     if marker_of(group[0].text) is not None:
@@ -94,7 +135,7 @@ def _is_close(column: Column, last: Row, row: Row) -> bool:
 
 
 def _looks_alike(column: Column, last: Row, row: Row) -> bool:
-    """Tell whether two rows have the same size, weight and kind of letters, a paragraph's bold words allowed."""
+    """Tell whether two rows have the same size, weight and kind of letters, or nearly."""
     if abs(row.size - last.size) > _SAME_SIZE * max(row.size, last.size):
         return False
     if row.mono != last.mono or row.visible != last.visible:
@@ -102,15 +143,24 @@ def _looks_alike(column: Column, last: Row, row: Row) -> bool:
     return row.bold == last.bold or (_is_full(column, last) and not ends_sentence(last.text))
 
 
+def _is_spread(row: Row) -> bool:
+    """Tell whether a row holds things far apart, such as a name and, at the right, a date."""
+    gaps = [b.box.x0 - a.box.x1 for a, b in pairwise(row.cells)]
+    marked = marker_of(row.text) is not None
+    return any(gap > 4.0 * row.size for gap in (gaps[1:] if marked else gaps))
+
+
 def _is_broken_number(group: list[Row], row: Row) -> bool:
-    """Tell whether what looks like a list mark is a number at the end of a sentence broken before it."""
+    """Tell whether what looks like a list mark is a number in a sentence broken before it."""
     last = group[-1].text
     mark = marker_of(row.text)
-    return mark is not None and mark[0][:1].isdigit() and last.endswith((",", "and", "to", "in", "of"))
+    if row.text.startswith("·"):
+        return "·" in last
+    return mark is not None and mark[0][:1].isdigit() and last.endswith(_BEFORE_NUMBER)
 
 
 def _goes_on_with_item(column: Column, group: list[Row], row: Row) -> bool:
-    """Tell whether a row goes on with a list item: further in than its mark, or after a full row."""
+    """Tell whether a row goes on with a list item: further in, or after a full row."""
     last = group[-1]
     first = group[0]
     if row.right_to_left:
@@ -131,36 +181,36 @@ def _is_full(column: Column, row: Row) -> bool:
 def _is_centred(column: Column, row: Row) -> bool:
     """Tell whether a row stands in the middle of its column, clear of both edges."""
     left, right = row.box.x0 - column.left, column.right - row.box.x1
-    return min(left, right) > 1.5 * row.size and abs(left - right) < max(3.0, 0.25 * max(left, right))
+    return min(left, right) > 1.5 * row.size and abs(left - right) < max(
+        3.0, 0.25 * max(left, right)
+    )
 
 
 def _is_indented(group: list[Row], row: Row) -> bool:
     """Tell whether a row starts further in than the row above, as a paragraph's first does."""
     last = group[-1]
-    if row.right_to_left:
-        step = last.box.x1 - row.box.x1
-    else:
-        step = row.box.x0 - last.box.x0
-    # The second row of a paragraph with a hanging first line is further in too; it is no new paragraph.
+    step = last.box.x1 - row.box.x1 if row.right_to_left else row.box.x0 - last.box.x0
+    # The second row of a paragraph with a hanging first line is further in too.
     return step > 0.8 * row.size and (len(group) > 1 or ends_sentence(last.text))
 
 
 def _ended_early(column: Column, last: Row, row: Row) -> bool:
     """Tell whether the row above ended although the next word had room."""
-    room = last.box.x0 - column.left if row.right_to_left else column.right - last.box.x1
+    left, right = column.edges.get(last.key, (column.left, column.right))
+    room = last.box.x0 - left if row.right_to_left else right - last.box.x1
     if is_unspaced(row.text[0]):
         needed = 2.5 * row.size
     else:
         word = row.text.split(maxsplit=1)[0]
         needed = (len(word) + 1) * row.box.width / max(len(row.text), 1)
-    slack = 0.03 * (column.right - column.left) + 0.3 * row.size
+    needed += 0.03 * (right - left) + 0.3 * row.size
     if ends_sentence(last.text):
-        return room > needed + slack
-    # Ragged right edges leave room at times; a line without an end of sentence goes on unless much is left.
-    return room > max(needed + slack, 0.3 * (column.right - column.left)) or (
-        room > needed + slack and not row.text[0].islower() and not is_unspaced(row.text[0])
-        and room > 0.18 * (column.right - column.left)
-    )
+        return room > needed
+    if row.text[0].islower():
+        return False
+    # Ragged edges leave room; a row without an end of sentence goes on unless much is left.
+    share = 0.3 if is_unspaced(row.text[0]) else 0.18
+    return room > max(needed, share * (right - left))
 
 
 def _piece(column: Column, group: list[Row], words: Container[str]) -> Piece:
@@ -168,7 +218,7 @@ def _piece(column: Column, group: list[Row], words: Container[str]) -> Piece:
     first, last = group[0], group[-1]
     kind, marker = BlockKind.PARAGRAPH, ""
     if all(row.mono for row in group):
-        kind, text = BlockKind.CODE, _code(group)
+        kind, text = BlockKind.CODE, _code(column, group)
     else:
         text = _text(group, words)
         mark = marker_of(text)
@@ -199,16 +249,26 @@ def _text(group: list[Row], words: Container[str]) -> str:
     return text
 
 
-def _code(group: list[Row]) -> str:
-    """Return rows of code with their line breaks and indents, without the numbers of their lines."""
+def _code(column: Column, group: list[Row]) -> str:
+    """Return rows of code with line breaks, blank lines and indents, without line numbers."""
+    numbers = [_LINE_NUMBER.match(row.text) for row in group]
+    first = int(numbers[0].group(1)) if numbers[0] else 0
     numbered = len(group) > 1 and all(
-        len(row.cells) > 1 and row.cells[0].text.isdecimal() for row in group
+        number is not None and int(number.group(1)) == first + step
+        for step, number in enumerate(numbers)
     )
-    bodies = [row.text.split(" ", 1)[1] if numbered else row.text for row in group]
-    starts = [row.cells[1].box.x0 if numbered else row.box.x0 for row in group]
-    left = min(starts)
+    bodies = [row.text.split(maxsplit=1)[1] if numbered else row.text for row in group]
     width = median(row.box.width / max(len(row.text), 1) for row in group) or 1.0
-    return "\n".join(
-        " " * min(round((start - left) / width), 40) + body
-        for start, body in zip(starts, bodies, strict=True)
-    )
+    # With line numbers the bodies end where the rows do; their starts follow from their lengths.
+    starts = [
+        row.box.x1 - width * len(body) if numbered else row.box.x0
+        for row, body in zip(group, bodies, strict=True)
+    ]
+    left = min(starts)
+    text = ""
+    for before, row, start, body in zip([None, *group], group, starts, bodies, strict=False):
+        if before is not None:
+            blank = row.box.y1 - before.box.y1 > 1.6 * column.pitch * row.size
+            text += "\n\n" if blank else "\n"
+        text += " " * min(round((start - left) / width), 40) + body
+    return text

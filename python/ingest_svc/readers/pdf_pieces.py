@@ -1,4 +1,4 @@
-"""Pieces: what the rows of a page make up before headings are known: paragraphs, list items, code, tables."""
+"""Pieces: what the rows of a page make up: paragraphs, list items, code, tables, headings."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ class Piece:
     """The parts of a table, one for each page."""
     caption: str = ""
     ends_column: bool = False
-    """Whether its last row reaches the end of the column, so that its sentence may go on elsewhere."""
+    """Whether its last row reaches the end of the column, so that it may go on elsewhere."""
     indented: bool = False
     """Whether its first row starts further in than the column, as that of a paragraph does."""

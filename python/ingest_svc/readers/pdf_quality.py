@@ -36,7 +36,8 @@ class Quality:
             found.append(
                 Warning(
                     "NO_TEXT_LAYER",
-                    f"{_pages(self.without_text)} no text, or hardly any, beside pictures or drawings;"
+                    f"{_pages(self.without_text)} no text, or hardly any, beside pictures or"
+                    " drawings;"
                     " only text recognition could read them",
                     list(self.without_text),
                 )
@@ -45,7 +46,8 @@ class Quality:
             found.append(
                 Warning(
                     "BAD_TEXT_LAYER",
-                    f"{_pages(self.bad_text)} glyphs that stand for no letters; what was read there is doubtful",
+                    f"{_pages(self.bad_text)} glyphs that stand for no letters;"
+                    " what was read there is doubtful",
                     list(self.bad_text),
                 )
             )

@@ -1,12 +1,15 @@
 """Rows: the lines of one column that stand on one baseline, joined in the order they are read in.
 
-In a row that reads from right to left, stretches without any right-to-left letter (numbers, dates, Latin words) keep their own
-order from left to right, as the bidirectional algorithm has it; only the stretches change places.
+In a row that reads from right to left, stretches without any right-to-left letter (numbers, dates,
+Latin words) keep their own order from left to right, as the bidirectional algorithm has it; only
+the stretches change places.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from itertools import pairwise
 
 from ingest_svc.readers.pdf_lines import Box, Cell, Line, Row, box_around
 from ingest_svc.readers.pdf_text import (
@@ -61,6 +64,7 @@ def _collide(line: Line, other: Line) -> bool:
 
 def row_of(lines: list[Line], page: int, column: Box) -> Row:
     """Return the row of lines that stand on one baseline, given from left to right."""
+    lines = _with_plain_mark(lines)
     main = max(lines, key=lambda line: len(line.text))
     right_to_left = is_right_to_left("".join(line.text for line in lines))
     ordered = _reading_order(lines) if right_to_left else lines
@@ -83,6 +87,14 @@ def row_of(lines: list[Line], page: int, column: Box) -> Row:
     )
 
 
+def _with_plain_mark(lines: list[Line]) -> list[Line]:
+    """Return the lines with a letter o that stands apart at the front made a bullet."""
+    if len(lines) < 2 or lines[0].text != "o":
+        return lines
+    apart = lines[1].box.x0 - lines[0].box.x1 > 0.6 * lines[0].size
+    return [replace(lines[0], text="•"), *lines[1:]] if apart else lines
+
+
 def _mostly_mono(lines: list[Line]) -> bool:
     """Tell whether all but a line number is of equal width."""
     mono = sum(len(line.text) for line in lines if line.mono)
@@ -93,7 +105,7 @@ def _mostly_mono(lines: list[Line]) -> bool:
 def text_of(ordered: list[Line]) -> str:
     """Return the text of lines in reading order, with spaces where there are gaps."""
     text = ordered[0].text
-    for before, line in zip(ordered, ordered[1:], strict=False):
+    for before, line in pairwise(ordered):
         gap = max(line.box.x0 - before.box.x1, before.box.x0 - line.box.x1)
         size = max(before.size, line.size)
         close = gap <= _WORD_GAP * size
@@ -107,7 +119,7 @@ def _reading_order(lines: list[Line]) -> list[Line]:
     ordered: list[Line] = []
     run: list[Line] = []
     for line in reversed(lines):
-        if has_right_to_left(line.text) or not any(c.isalnum() for c in line.text) and not run:
+        if has_right_to_left(line.text) or not (run or any(c.isalnum() for c in line.text)):
             ordered += [*reversed(run), line]
             run = []
         else:
@@ -118,14 +130,12 @@ def _reading_order(lines: list[Line]) -> list[Line]:
 def _cells(lines: list[Line]) -> tuple[Cell, ...]:
     """Return the stretches of a row that wide gaps part, from left to right."""
     cells: list[list[Line]] = [[lines[0]]]
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in pairwise(lines):
         if line.box.x0 - before.box.x1 > _CELL_GAP * max(before.size, line.size):
             cells.append([line])
         else:
             cells[-1].append(line)
-    return tuple(
-        Cell(box_around([line.box for line in cell]), cell_text(cell)) for cell in cells
-    )
+    return tuple(Cell(box_around([line.box for line in cell]), cell_text(cell)) for cell in cells)
 
 
 def cell_text(lines: list[Line]) -> str:

@@ -78,9 +78,7 @@ def _take(found: _Collected, item: tuple[Any, ...], to_box: _ToBox, *, stroked: 
         found.line(to_box(min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)))
     elif item[0] == "re":
         x0, y0, x1, y1 = item[1]
-        found.rectangle(
-            to_box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)), stroked=stroked
-        )
+        found.rectangle(to_box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)), stroked=stroked)
     elif item[0] == "qu":
         xs = [point[0] for point in item[1]]
         ys = [point[1] for point in item[1]]

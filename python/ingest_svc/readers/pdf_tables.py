@@ -1,11 +1,13 @@
 """Tables from ruled grids: which words stand in which cell, and which rows are the header.
 
-A grid need not be ruled in full. Rows that only their baselines part (one ruled band around five states) are split where most
-cells of the band hold equally many lines at equal heights; columns and rows without any text are dropped.
+A grid need not be ruled in full. Rows that only their baselines part (one ruled band around five
+states) are split where most cells of the band hold equally many lines at equal heights; columns
+and rows without any text are dropped.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +20,7 @@ from ingest_svc.readers.pdf_text import is_right_to_left
 _MIN_DRAWINGS = 4
 _SLACK = 2.0
 _MAX_TITLE_BANDS = 3
+_YEAR = re.compile(r"^(?:19|20)\d\d$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +52,7 @@ def ruled_tables(page: Page, max_rules: int) -> tuple[list[FoundTable], set[int]
     used: set[int] = set()
     for grid in grids_of(page.rules):
         inside = [
-            line
-            for line in page.lines
-            if line.order not in used and _within(line.box, grid.box)
+            line for line in page.lines if line.order not in used and _within(line.box, grid.box)
         ]
         table = _table(grid, inside, page.number)
         if table is not None:
@@ -98,7 +99,7 @@ def _table(grid: Grid, lines: list[Line], page: int) -> FoundTable | None:
     above = _spanning_header(bands, columns)
     rows = [row for band in bands[above:] for row in band.rows]
     header = _named_columns(bands[:above], columns)
-    if above == 0 and has_header(rows):
+    if above == 0 and has_header(rows) and not _has_bold_labels(bands, columns):
         header, rows = list(rows[0]), rows[1:]
     return _compact(FoundTable(grid.box, tuple(header), tuple(rows), grid.xs, page, title))
 
@@ -159,14 +160,24 @@ def _packed(grouped: list[tuple[GridCell, list[list[Line]]]]) -> int:
     if numeric < 0.5 * len(texts) and not no_chance:
         return 1
     feet = [[group[0].box.y1 for group in groups] for groups in alike]
-    level = sum(
-        all(abs(a - b) < 2.5 for a, b in zip(foot, feet[0], strict=True)) for foot in feet
-    )
+    level = sum(all(abs(a - b) < 2.5 for a, b in zip(foot, feet[0], strict=True)) for foot in feet)
     return common if level >= 0.7 * len(feet) else 1
 
 
+def _has_bold_labels(bands: list[_Band], columns: int) -> bool:
+    """Tell whether one of two columns is bold and the other is not: names, and their values."""
+    if columns != 2:
+        return False
+    bold: list[list[bool]] = [[], []]
+    for band in bands:
+        for cell, lines in band.cells:
+            if lines:
+                bold[cell.column].append(all(line.bold for line in lines))
+    return any(all(one) and not any(other) for one, other in (bold, bold[::-1]) if one and other)
+
+
 def _split_title(bands: list[_Band], columns: int) -> tuple[str, list[_Band]]:
-    """Return the text of leading bands that are one cell over the whole width, and the bands after them."""
+    """Return the text of leading bands of one cell over the whole width, and the bands after."""
     count = 0
     while count < len(bands) and count < _MAX_TITLE_BANDS:
         filled = bands[count].filled
@@ -178,7 +189,7 @@ def _split_title(bands: list[_Band], columns: int) -> tuple[str, list[_Band]]:
 
 
 def _spanning_header(bands: list[_Band], columns: int) -> int:
-    """Return how many bands at the top name columns, 0 where no cell among them spans several columns."""
+    """Return how many bands at the top name columns, 0 where no cell there spans several."""
     count = 0
     while count < len(bands) - 1 and any(
         1 < cell.column_end - cell.column < columns for cell in bands[count].filled
@@ -192,7 +203,7 @@ def _spanning_header(bands: list[_Band], columns: int) -> int:
 
 
 def _named_columns(bands: list[_Band], columns: int) -> list[str]:
-    """Return the names of the columns, those of a cell over several columns put before each one's own."""
+    """Return the names of the columns, that of a cell over several put before each one's own."""
     names = [""] * columns
     for band in bands:
         for cell in band.filled:
@@ -217,7 +228,7 @@ def _compact(table: FoundTable) -> FoundTable | None:
     if len(columns) < 2 or not rows or filled < 0.25 * len(rows) * len(columns):
         return None
     header = tuple(table.header[column] for column in columns)
-    if len(rows) < 2 and not any(header):
+    if len(rows) < 2 and (not any(header) or filled < 0.6 * len(columns)):
         return None
     return replace(
         table, header=header, rows=rows, xs=tuple(table.xs[column] for column in columns)
@@ -226,9 +237,15 @@ def _compact(table: FoundTable) -> FoundTable | None:
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Tell whether the first of the rows names the columns rather than being one of them."""
-    named = [cell for cell in rows[0] if cell]
-    numeric = sum(is_number(cell) for cell in named)
-    if len(rows) < 2 or numeric > 0.5 * len(named):
+    if len(rows) < 2:
+        return False
+    named = [place for place, cell in enumerate(rows[0]) if cell]
+    below = rows[1]
+    alike = sum(
+        is_number(rows[0][place]) and is_number(below[place]) and not _YEAR.match(rows[0][place])
+        for place in named
+    )
+    if 2 * alike >= len(named):
         return False
     return not (len(rows[0]) == 2 and _is_label_list(rows))
 
@@ -243,5 +260,5 @@ def is_number(text: str) -> bool:
 def _is_label_list(rows: Sequence[Sequence[str]]) -> bool:
     """Tell whether two columns are names and their values rather than a table with a header."""
     return any(row[0].endswith((":", "：", "?", "؟")) for row in rows[:1]) or (
-        is_number(rows[0][1]) and not is_number(rows[0][0])
+        is_number(rows[0][1]) and not _YEAR.match(rows[0][1]) and not is_number(rows[0][0])
     )

@@ -1,8 +1,8 @@
 """Characters: cleaning what a text layer holds, and joining the ends of lines.
 
-Compatibility forms are folded only where the plain letters are the same text: Latin and Arabic ligatures, radicals that stand
-for ideographs, and odd spaces. Full-width letters, superscripts and fractions keep their form, for folding them changes the
-meaning (x² is not x2).
+Compatibility forms are folded only where the plain letters are the same text: Latin and Arabic
+ligatures, radicals that stand for ideographs, and odd spaces. Full-width letters, superscripts and
+fractions keep their form, for folding them changes the meaning (x² is not x2).
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ def _table() -> dict[int, str]:
 
 _TABLE = _table()
 _BROKEN = re.compile("[\x00\ud800-\udfff]")
+_DRAWN_BULLET = re.compile("^[^\\w\\s(\\[{]?[a-z]?[\x01-\x08\x0e-\x1b\uf000-\uf0ff]+\\s*")
+_CONTROL = re.compile("[\x01-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 _SPECIAL = re.compile("[^\x20-\x7e\u00a1-\u1fff\u3000-\ud7ff]|[\u1680]")
 _BLANKS = re.compile(r" {2,}")
 _DOTS = re.compile(r"(?:\s*[.·…‥_]){5,}")
@@ -54,11 +56,21 @@ _UNSPACED = re.compile(
 
 
 def clean(text: str) -> tuple[str, int]:
-    """Return the text with plain letters and spaces, and how many characters were no text and were replaced."""
+    """Return the text with plain letters and spaces, and how many characters were replaced.
+
+    Control characters, which some fonts map their symbols to, are dropped.
+    """
     if not _SPECIAL.search(text):
         return text, 0
     text, broken = _BROKEN.subn(REPLACEMENT, text)
-    return text.translate(_TABLE), broken
+    return _CONTROL.sub("", text.translate(_TABLE)), broken
+
+
+def with_plain_bullet(text: str) -> str:
+    """Return the text of a line with a bullet of a symbol font made a plain one."""
+    if not _SPECIAL.search(text[:4]):
+        return text
+    return _DRAWN_BULLET.sub("• ", text)
 
 
 def squeezed(text: str) -> str:
@@ -90,7 +102,8 @@ def unspaced_count(text: str) -> int:
 def without_doubles(text: str, width: float, size: float) -> str:
     """Return the text with every second character dropped where all are drawn twice on one spot.
 
-    Fake bold prints a glyph twice, a hair apart. Text that merely has pairs ("1100") is twice as wide as such a line.
+    Fake bold prints a glyph twice, a hair apart. Text that merely has pairs ("1100") is twice as
+    wide as such a line.
     """
     pairs = len(text) // 2
     if pairs < 2 or len(text) % 2 or text[::2] != text[1::2]:
@@ -110,8 +123,8 @@ def join(left: str, right: str, words: Container[str]) -> str:
     Args:
         left: The text so far.
         right: The text of the next line.
-        words: The document's own words in lower case, hyphenated ones too. A hyphen stays where the joined word occurs
-            nowhere else and the hyphenated one does.
+        words: The document's own words in lower case, hyphenated ones too. A hyphen stays where
+            the joined word occurs nowhere else and the hyphenated one does.
     """
     if not left or not right:
         return left or right

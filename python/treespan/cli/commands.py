@@ -102,7 +102,13 @@ class _Commands(click.Group):
     show_envvar=True,
     help="Where the search service listens.",
 )
-@click.option("--tenant", metavar="NAME", help="Tenant to speak for.")
+@click.option(
+    "--tenant",
+    metavar="NAME",
+    envvar="TREESPAN_TENANT",
+    show_envvar=True,
+    help="Tenant to speak for.",
+)
 @click.version_option(package_name="treespan")
 @click.pass_context
 def main(ctx: click.Context, ingest_address: str, search_address: str, tenant: str | None) -> None:

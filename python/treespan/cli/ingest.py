@@ -15,7 +15,8 @@ from treespan.cli.files import sources
 from treespan.cli.ingest_report import Bars, outcome_json, outcome_lines, summary
 from treespan.cli.screen import echo_json, notices, screen
 from treespan.cli.uploads import Job, Result, outcomes
-from treespan.errors import CollectionNotFound
+from treespan.client.metadata import metadata_values
+from treespan.errors import CollectionNotFound, InvalidField
 
 if TYPE_CHECKING:
     from treespan.cli.uploads import Outcome
@@ -105,7 +106,12 @@ def _run(job: Job, paths: tuple[Path, ...], as_json: bool) -> bool:
 
 
 def _metadata(pairs: tuple[str, ...]) -> MetadataInput:
-    return dict(_pair(pair) for pair in pairs)
+    metadata = dict(_pair(pair) for pair in pairs)
+    try:
+        metadata_values(metadata)
+    except InvalidField as error:
+        raise click.BadParameter(error.message, param_hint="--metadata") from error
+    return metadata
 
 
 def _pair(pair: str) -> tuple[str, Any]:

@@ -34,7 +34,7 @@ class _Listed:
     name: str
     about: str
     state: str
-    """"ready", "installed" (converted at first use) or "missing"."""
+    """"ready", "installed" (converted at first use), "missing" or "damaged"."""
     fingerprint: str
     dimension: int
     max_tokens: int
@@ -186,7 +186,11 @@ def _known(model: KnownModel, cache: Path) -> _Listed:
 
 
 def _added(folder: Path) -> _Listed:
-    card = read_card(folder)
+    try:
+        card = read_card(folder)
+    except ModelError as error:
+        name = folder.name.partition("@")[0]
+        return _Listed(name, str(error), "damaged", folder.name, 0, 0, str(folder), 0, "")
     return _Listed(
         name=card.name,
         about=f"added, {graph_file(folder).name}, {card.precision}",

@@ -61,7 +61,8 @@ def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
 
 def printable(text: str) -> str:
     """Return a text without what could steer the terminal: control and direction characters."""
-    return _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4))
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _CONTROLS.sub("", lines).expandtabs(4)
 
 
 def one_line(text: str) -> str:

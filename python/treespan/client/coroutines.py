@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 import grpc.aio
-from grpc_health.v1.health_pb2 import HealthCheckResponse
-from grpc_health.v1.health_pb2_grpc import HealthStub
 
 from treespan.client.channel import INGEST_ADDRESS, SEARCH_ADDRESS, call_metadata, channel_options
 from treespan.client.failures import error_of_item, translated
+from treespan.client.health import HEALTH_CHECK, health_request, is_ready
 from treespan.client.requests import (
     collection_update,
     expand_request,
-    health_request,
     search_request,
     text_request,
 )
@@ -31,8 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
     from types import TracebackType
 
+    from treespan.client.health import Service
     from treespan.client.metadata import MetadataInput
-    from treespan.client.requests import ExpandKeywords, Query, SearchKeywords, Service
+    from treespan.client.requests import ExpandKeywords, Query, SearchKeywords
     from treespan.v1.node_pb2 import Node
 
 Req = TypeVar("Req")
@@ -286,10 +285,12 @@ class AsyncClient:
         """Return whether a service says that it is ready; `NotServing` where none answers."""
         ingest = service == "ingest"
         address = self.ingest_address if ingest else self.search_address
-        check = HealthStub(self._ingest_channel if ingest else self._search_channel).Check
+        channel = self._ingest_channel if ingest else self._search_channel
+        check: grpc.aio.UnaryUnaryMultiCallable[bytes, bool] = channel.unary_unary(
+            HEALTH_CHECK, response_deserializer=is_ready
+        )
         with translated(address):
-            answer = await check(health_request(service), timeout=self._timeout_s)
-        return bool(answer.status == HealthCheckResponse.SERVING)
+            return await check(health_request(service), timeout=self._timeout_s)
 
     async def _ask_ingest(
         self, method: grpc.aio.UnaryUnaryMultiCallable[Req, Resp], request: Req

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from google.protobuf.field_mask_pb2 import FieldMask
-from grpc_health.v1.health_pb2 import HealthCheckRequest
 
 from treespan.client.metadata import metadata_values
 from treespan.errors import InvalidField
@@ -30,8 +29,6 @@ Query: TypeAlias = "str | Sequence[float] | NDArray[np.float32]"
 """A question or words, or a vector made by the collection's embedding model."""
 
 Mode: TypeAlias = Literal["none", "tree", "sentence-window", "linear", "parent"]
-
-Service: TypeAlias = Literal["ingest", "search"]
 
 MAX_TEXT_BYTES = 1024 * 1024
 
@@ -135,11 +132,6 @@ def collection_update(
         ),
         update_mask=FieldMask(paths=[name for name, value in given.items() if value is not None]),
     )
-
-
-def health_request(service: Service) -> HealthCheckRequest:
-    """Return a request for the readiness of a service."""
-    return HealthCheckRequest(service=f"treespan.v1.{service.title()}Service")
 
 
 def _context(keywords: ContextKeywords) -> ContextOptions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -75,7 +76,8 @@ def _follow(child: subprocess.Popen[bytes], job: Job, progress: Callable[[str], 
     """Send the job, pass steps on and return the child's error; empty where it had none."""
     if child.stdin is None or child.stdout is None:
         raise RuntimeError("the child was started without pipes")
-    with child.stdin:
+    # A child that died at once says why by its exit code.
+    with contextlib.suppress(BrokenPipeError), child.stdin:
         child.stdin.write(msgspec.json.encode(job))
     error = ""
     for raw in child.stdout:

@@ -179,6 +179,83 @@ pub enum Error {
          there are 1 NONE, 2 TREE, 3 SENTENCE_WINDOW, 4 LINEAR and 5 PARENT"
     )]
     UnknownMode(i32),
+    /// An answer that is larger than a message may be.
+    #[error("the answer would have {bytes} bytes or more; the most is {max_bytes}")]
+    ReplyTooLarge {
+        /// Bytes reached.
+        bytes: usize,
+        /// Most bytes.
+        max_bytes: usize,
+    },
+    /// A dimension that no vector has here.
+    #[error("the dimension is {0}; it is 1 to 65536")]
+    Dimension(usize),
+    /// An index for which a setting is 0.
+    #[error("exact_rows may be 0; seal_rows and threads are at least 1")]
+    IndexSettings,
+    /// Another number of vectors than nodes.
+    #[error("{nodes} nodes of {dimension} dimensions have {right} numbers and come with {found}",
+        right = .nodes.saturating_mul(*.dimension))]
+    VectorCount {
+        /// Nodes given.
+        nodes: usize,
+        /// Elements of a vector.
+        dimension: usize,
+        /// Numbers given.
+        found: usize,
+    },
+    /// Query vectors that are not whole.
+    #[error("queries have {found} numbers; that is no multiple of the dimension, {dimension}")]
+    QueryLength {
+        /// Elements of a vector.
+        dimension: usize,
+        /// Numbers given.
+        found: usize,
+    },
+    /// A vector without a direction.
+    #[error("vector {0} is zero; it has no direction to compare")]
+    VectorZero(usize),
+    /// A vector with elements that are no numbers.
+    #[error("vector {0} is not finite: an element is NaN or infinite, or its square is")]
+    VectorNotFinite(usize),
+    /// Nodes out of order, or twice.
+    #[error("node {node} comes after node {before}; the nodes of a document are ascending")]
+    NodeOrder {
+        /// The node.
+        node: u32,
+        /// The node before it.
+        before: u32,
+    },
+    /// A document that is in the index already.
+    #[error("document {0} is in the index already; a new version has a key of its own")]
+    DocumentTwice(u64),
+    /// A search for no hits.
+    #[error("the limit is 0; it is at least 1")]
+    Limit,
+    /// A threshold that compares with nothing.
+    #[error("the threshold is not a number; similarities are 0 to 1")]
+    Threshold,
+    /// The graph library failed.
+    #[error("the graph of a segment: {0}")]
+    Graph(String),
+    /// Bytes that are no whole numbers.
+    #[error("{what} have {found} bytes; each takes {size}")]
+    PartialNumber {
+        /// What the bytes are.
+        what: &'static str,
+        /// Bytes of a number.
+        size: usize,
+        /// Bytes given.
+        found: usize,
+    },
+    /// Another number of documents than the hits name.
+    #[error("the hits are in {right} documents; {found} documents were given")]
+    DocumentCount {
+        /// Distinct documents of the hits.
+        right: usize,
+        /// Documents given.
+        found: usize,
+    },
 }
 
 /// Result of the core's fallible calls.

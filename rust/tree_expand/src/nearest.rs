@@ -1,5 +1,5 @@
-//! LINEAR and `SENTENCE_WINDOW`: the nearest texts, or sentences, on both sides of the hit in document
-//! order, wherever in the tree they stand.
+//! LINEAR and `SENTENCE_WINDOW`: the nearest texts, or sentences, on both sides of the hit in
+//! document order, wherever in the tree they stand.
 //!
 //! One after the hit, one before it, in turn. Each side ends at the first that does not fit, so the
 //! window is one run of document order; the other side goes on with what is left.

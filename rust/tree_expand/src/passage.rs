@@ -21,7 +21,7 @@
 use std::ops::Range;
 
 use crate::merge::Passage;
-use crate::piece;
+use crate::piece::{self, Piece};
 use crate::ranges::Ranges;
 use crate::trace::Expansion;
 use crate::tree::Tree;
@@ -241,17 +241,21 @@ impl Draft {
 /// `home`.
 fn share_out(range: Range<u32>, home: usize, runs: &[Range<u32>], drafts: &mut [Draft]) {
     let mut start = range.start;
-    let mut at = runs.partition_point(|run| run.end <= start);
-    while start < range.end {
-        let (owner, end) = match runs.get(at) {
-            Some(run) if run.start <= start => (at, run.end),
-            Some(run) => (home, run.start),
-            None => (home, range.end),
-        };
-        let end = end.min(range.end);
+    let first = runs.partition_point(|run| run.end <= start);
+    for (owner, run) in runs.iter().enumerate().skip(first) {
+        if run.start >= range.end {
+            break;
+        }
+        if start < run.start {
+            drafts[home].ranges.push(start..run.start);
+            start = run.start;
+        }
+        let end = run.end.min(range.end);
         drafts[owner].ranges.push(start..end);
-        at += usize::from(owner == at && runs.get(at).is_some_and(|run| run.end <= end));
         start = end;
+    }
+    if start < range.end {
+        drafts[home].ranges.push(start..range.end);
     }
 }
 
@@ -279,13 +283,12 @@ fn runs_with_hits(tree: &Tree, taken: &[Range<u32>], hits: &[u32]) -> Vec<Range<
     runs
 }
 
-/// End of a run without the headings at its end that have texts below, none of them in the run.
+/// End of a run without the headings at its end: texts with texts below them, which then are not in
+/// the run.
 fn end_without_headings(tree: &Tree, run: Range<u32>, last_hit: u32) -> u32 {
     let mut end = run.end;
     for &text in tree.texts_in(last_hit + 1..run.end).iter().rev() {
-        let below = tree.texts_before(tree.end(text)) - tree.texts_before(text + 1);
-        let in_run = tree.texts_before(tree.end(text).min(end)) - tree.texts_before(text + 1);
-        if below == 0 || in_run > 0 {
+        if tree.texts_in(text + 1..tree.end(text)).is_empty() {
             break;
         }
         end = text;

@@ -53,7 +53,9 @@ pub(crate) fn of_nodes(tree: &Tree, ranges: &[Range<u32>], hits: &[u32]) -> Vec<
             pieces.push_node(node, hits.next_if_eq(&node).is_some());
         }
     }
-    hits.for_each(|bare| pieces.push_node(bare, true));
+    for bare in hits {
+        pieces.push_node(bare, true);
+    }
     pieces.list
 }
 
@@ -76,53 +78,31 @@ pub(crate) fn of_sentences(tree: &Tree, sentences: Range<u32>, hits: &[u32]) -> 
 struct Pieces<'a> {
     tree: &'a Tree,
     list: Vec<Piece>,
-    /// Node and sentences of the piece before.
-    before: Option<(u32, Range<u32>)>,
 }
 
 impl<'a> Pieces<'a> {
     fn new(tree: &'a Tree) -> Self {
-        Self {
-            tree,
-            list: Vec::new(),
-            before: None,
-        }
+        Self { tree, list: Vec::new() }
     }
 
     fn push_node(&mut self, node: u32, hit: bool) {
         let tokens = self.tree.own_tokens(node);
-        let gap_before = self.gap(node, self.tree.sentences(node));
-        self.list.push(Piece {
-            node,
-            sentence: None,
-            tokens,
-            gap_before,
-            hit,
-        });
+        let gap_before = self.gap_before(node);
+        self.list.push(Piece { node, sentence: None, tokens, gap_before, hit });
     }
 
+    /// Sentences follow each other without gaps; only a text that has none can lie between them.
     fn push_sentence(&mut self, sentence: u32) {
         let node = self.tree.sentence_node(sentence);
         let tokens = self.tree.sentence_tokens(sentence);
-        let gap_before = self.gap(node, sentence..sentence + 1);
-        self.list.push(Piece {
-            node,
-            sentence: Some(sentence),
-            tokens,
-            gap_before,
-            hit: false,
-        });
+        let gap_before = self.gap_before(node);
+        self.list.push(Piece { node, sentence: Some(sentence), tokens, gap_before, hit: false });
     }
 
-    /// Whether a text lies between the piece before and the one that follows: a node, or a sentence
-    /// of the same nodes.
-    fn gap(&mut self, node: u32, sentences: Range<u32>) -> bool {
-        let start = sentences.start;
-        let Some((before, read)) = self.before.replace((node, sentences)) else {
-            return false;
-        };
-        let nodes_between =
-            before < node && self.tree.texts_before(before + 1) < self.tree.texts_before(node);
-        nodes_between || read.end < start
+    /// Whether a text lies between the node of the last piece and this one.
+    fn gap_before(&self, node: u32) -> bool {
+        self.list.last().is_some_and(|last| {
+            last.node < node && !self.tree.texts_in(last.node + 1..node).is_empty()
+        })
     }
 }

@@ -85,6 +85,7 @@ fn united(present: &[Range<u32>], added: &[Range<u32>]) -> Vec<Range<u32>> {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init)]
 mod tests {
     use super::*;
 

@@ -1,5 +1,6 @@
-//! The worked examples of the design, E1 to E11, W1 and W2, for both settings of gaps, and P-01 to P-08 where they
-//! concern the core.
+//! The worked examples of the design, E1 to E11, W1 and W2, for both settings of gaps, and P-01 to
+//! P-08 where they concern the core.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

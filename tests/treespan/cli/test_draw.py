@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from drawn_trees import tree
 from rich.cells import cell_len
 
+from drawn_trees import tree
 from treespan.cli.draw import Mark, draw_marked, draw_tree
 from treespan.v1.node_pb2 import Node
 
@@ -46,9 +46,7 @@ def test_tree_is_drawn_with_tokens_pages_and_texts():
 
 def test_depth_leaves_out_what_lies_deeper():
     assert drawn(draw_tree(tree(REPORT), 80, max_depth=1)) == (
-        "document (0/188) p.1\n"
-        "├─ section (3/158) p.1  Introduction\n"
-        "└─ section (2/30) p.4  Results"
+        "document (0/188) p.1\n├─ section (3/158) p.1  Introduction\n└─ section (2/30) p.4  Results"
     )
 
 

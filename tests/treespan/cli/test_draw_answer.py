@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from drawn_trees import tree
 from google.protobuf.duration_pb2 import Duration
 
+from drawn_trees import tree
 from treespan.cli.draw import draw_marked
 from treespan.cli.draw_answer import (
     answer_summary,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import onnxruntime
 import pytest
 
-from treespan.embed import open_session
+from treespan.embed import _session, open_session
 from treespan.models.encoder import build
 from treespan.models.feeds import mask_of, packed_inputs, padded_inputs
 from treespan.models.graph import probe
@@ -131,10 +130,6 @@ def test_probe_in_the_package_is_the_graph_that_the_code_builds() -> None:
 
 
 def test_exact_int8_product_is_exact_on_every_cpu() -> None:
-    options = onnxruntime.SessionOptions()
-    options.add_session_config_entry("session.x64quantprecision", "1")
-    session = onnxruntime.InferenceSession(
-        probe().SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
+    session = _session(probe().SerializeToString(), 1, exact=True)
     product = session.run(None, {"x": np.full((8, 64), 255, np.uint8)})[0]
     assert (product == 64 * 255 * 127).all()

@@ -29,6 +29,16 @@ def test_list_shows_what_is_ready(tmp_path: Path) -> None:
     assert "tiny" in run(tmp_path / "cache", "list").stdout
 
 
+def test_list_names_a_damaged_model_and_goes_on(tmp_path: Path) -> None:
+    run(tmp_path / "cache", "add", str(write_tiny_model(tmp_path / "mine")))
+    (card,) = (tmp_path / "cache").glob("tiny@*/model_card.json")
+    card.write_text("{")
+    result = run(tmp_path / "cache", "list", "--json")
+    states = {model["name"]: model["state"] for model in json.loads(result.stdout)}
+    assert states["tiny"] == "damaged"
+    assert len(states) == 3
+
+
 def test_add_refuses_a_folder_that_cannot_be_run(tmp_path: Path) -> None:
     folder = write_tiny_model(tmp_path / "mine", dimension=3)
     result = run(tmp_path / "cache", "add", str(folder))

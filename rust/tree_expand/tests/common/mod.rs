@@ -1,4 +1,5 @@
-//! What the tests share: trees in the notation of the design (`R0[S3[P2, N2]]`), and seeded random numbers.
+//! What the tests share: trees in the notation of the design (`R0[S3[P2, N2]]`), and seeded random
+//! numbers.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use tree_expand::tree::Tree;
@@ -16,8 +17,9 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    /// Reads `name tokens [ children ]`, names being letters with an optional digit before a space. `R` is the root,
-    /// other capitals are sections where they have children and texts where not, small letters are chunks.
+    /// Reads `name tokens [ children ]`, names being letters with an optional digit before a space.
+    /// `R` is the root, other capitals are sections where they have children and texts where not,
+    /// small letters are chunks.
     pub(crate) fn new(drawing: &str) -> Self {
         let (mut names, mut parent, mut kind, mut tokens) = (vec![], vec![], vec![], vec![]);
         let mut above: Vec<u32> = Vec::new();

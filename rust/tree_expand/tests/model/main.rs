@@ -1,6 +1,9 @@
-//! Random trees on which the implementation must agree with a plain model of the rules, and keep their invariants.
+//! Random trees on which the implementation must agree with a plain model of the rules, and keep
+//! their invariants.
 //!
-//! `TREESPAN_TREES` sets the number of trees; without it 5,000 in debug builds and 100,000 in release builds.
+//! `TREESPAN_TREES` sets the number of trees; without it 5,000 in debug builds and 100,000 in
+//! release builds.
+#![allow(clippy::unwrap_used)]
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -25,7 +28,8 @@ fn trees() -> u64 {
     std::env::var("TREESPAN_TREES").map_or(usual, |count| count.parse().unwrap())
 }
 
-/// A tree of 1 to 40 nodes: flat, deep or bushy, with free nodes, texts of no tokens and texts without sentences.
+/// A tree of 1 to 40 nodes: flat, deep or bushy, with free nodes, texts of no tokens and texts
+/// without sentences.
 fn random_document(random: &mut Random) -> Document {
     let nodes = 1 + random.below(40) as usize;
     let climb = 1 + random.below(6);

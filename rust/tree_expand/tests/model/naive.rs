@@ -1,5 +1,6 @@
-//! The rules of expansion, written down as plainly as they are told: sets of positions, recursive sums, lists built
-//! anew for every question. Nothing here is shared with the implementation but the columns of the tree.
+//! The rules of expansion, written down as plainly as they are told: sets of positions, recursive
+//! sums, lists built anew for every question. Nothing here is shared with the implementation but
+//! the columns of the tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,102 +84,91 @@ impl Document {
 
     /// TREE.
     pub(crate) fn tree(&self, hit: usize, budget: u64, gaps: bool) -> Found {
-        let mut found = self.alone(hit);
-        if found.spent > budget {
-            return found;
+        let alone = self.alone(hit);
+        if alone.spent > budget {
+            return alone;
         }
-        let mut left = budget - found.spent;
-        let (mut right_closed, mut left_closed) = (false, false);
-        let [mut down, mut next, mut previous, mut up] = [Why::End; 4];
-
-        let mut prefix: Vec<usize> = Vec::new();
-        for node in self.preorder(hit).into_iter().skip(1) {
-            if self.tokens[node] <= left {
-                left -= self.tokens[node];
-                prefix.push(node);
-                continue;
-            }
-            down = Why::Budget;
-            right_closed = !gaps;
-            while let Some(&last) = prefix.last() {
-                let inside: Vec<usize> = self.preorder(last).into_iter().skip(1).collect();
-                if inside.is_empty() || inside.iter().any(|node| prefix.contains(node)) {
-                    break;
-                }
-                left += self.tokens[last];
-                prefix.pop();
-            }
-            break;
-        }
-        found.taken.extend(prefix);
-
+        let mut walk = Walk {
+            left: budget - alone.spent,
+            taken: alone.taken,
+            gaps,
+            right: Side { closed: false, why: Why::End },
+            left_side: Side { closed: false, why: Why::End },
+        };
+        let down = self.down(hit, &mut walk);
+        let mut up = Why::End;
         let mut current = hit;
         while current != 0 {
             let parent = self.parent[current];
-            let level = self.children(parent);
-            let place = level.iter().position(|&node| node == current).unwrap();
-            let cheapest = level
-                .iter()
-                .map(|&node| self.cost(node))
-                .filter(|&cost| cost > 0)
-                .min();
-            let (mut right_ends, mut left_ends) = (right_closed, left_closed);
-            if right_closed && place + 1 < level.len() && next == Why::End {
-                next = Why::Closed;
-            }
-            if left_closed && place > 0 && previous == Why::End {
-                previous = Why::Closed;
-            }
-            for distance in 1.. {
-                let mut ring: Vec<(usize, bool)> = Vec::new();
-                if !right_ends && place + distance < level.len() {
-                    ring.push((level[place + distance], true));
-                }
-                if !left_ends && distance <= place {
-                    ring.push((level[place - distance], false));
-                }
-                if ring.is_empty() {
-                    break;
-                }
-                ring.sort_by_key(|&(node, is_right)| {
-                    (
-                        self.kind[node] != self.kind[current],
-                        self.cost(node),
-                        !is_right,
-                    )
-                });
-                for (node, is_right) in ring {
-                    let cost = self.cost(node);
-                    if cost <= left {
-                        left -= cost;
-                        found.taken.extend(self.preorder(node));
-                        continue;
-                    }
-                    let hopeless = cheapest.is_some_and(|cheapest| left < cheapest);
-                    if is_right {
-                        next = Why::Budget;
-                        right_closed = !gaps;
-                        right_ends = !gaps || hopeless;
-                    } else {
-                        previous = Why::Budget;
-                        left_closed = !gaps;
-                        left_ends = !gaps || hopeless;
-                    }
-                }
-            }
-            if self.tokens[parent] <= left {
-                left -= self.tokens[parent];
-                found.taken.insert(parent);
+            self.sideways(current, &mut walk);
+            if self.tokens[parent] <= walk.left {
+                walk.left -= self.tokens[parent];
+                walk.taken.insert(parent);
             } else {
                 up = Why::Budget;
-                left_closed = left_closed || !gaps;
+                walk.left_side.closed = walk.left_side.closed || !gaps;
             }
             current = parent;
         }
-        Found {
-            spent: budget - left,
-            why: [down, next, previous, up],
-            ..found
+        let why = [down, walk.right.why, walk.left_side.why, up];
+        Found { taken: walk.taken, spent: budget - walk.left, why }
+    }
+
+    fn down(&self, hit: usize, walk: &mut Walk) -> Why {
+        let mut prefix: Vec<usize> = Vec::new();
+        let mut why = Why::End;
+        for node in self.preorder(hit).into_iter().skip(1) {
+            if self.tokens[node] > walk.left {
+                why = Why::Budget;
+                walk.right.closed = !walk.gaps;
+                break;
+            }
+            walk.left -= self.tokens[node];
+            prefix.push(node);
+        }
+        while let Some(&last) = prefix.last() {
+            let inside: Vec<usize> = self.preorder(last).into_iter().skip(1).collect();
+            if inside.is_empty() || inside.iter().any(|node| prefix.contains(node)) {
+                break;
+            }
+            walk.left += self.tokens[last];
+            prefix.pop();
+        }
+        walk.taken.extend(prefix);
+        why
+    }
+
+    fn sideways(&self, current: usize, walk: &mut Walk) {
+        let level = self.children(self.parent[current]);
+        let place = level.iter().position(|&node| node == current).unwrap();
+        let cheapest = level.iter().map(|&node| self.cost(node)).filter(|&cost| cost > 0).min();
+        walk.right.tell(place + 1 < level.len());
+        walk.left_side.tell(place > 0);
+        let (mut right_ends, mut left_ends) = (walk.right.closed, walk.left_side.closed);
+        for distance in 1.. {
+            let right = level.get(place + distance).filter(|_| !right_ends);
+            let left = place.checked_sub(distance).map(|at| &level[at]).filter(|_| !left_ends);
+            let mut ring: Vec<(usize, bool)> =
+                right.map(|&node| (node, true)).into_iter().collect();
+            ring.extend(left.map(|&node| (node, false)));
+            if ring.is_empty() {
+                return;
+            }
+            ring.sort_by_key(|&(node, is_right)| {
+                (self.kind[node] != self.kind[current], self.cost(node), !is_right)
+            });
+            for (node, is_right) in ring {
+                if self.cost(node) <= walk.left {
+                    walk.left -= self.cost(node);
+                    walk.taken.extend(self.preorder(node));
+                    continue;
+                }
+                let side = if is_right { &mut walk.right } else { &mut walk.left_side };
+                *side = Side { closed: !walk.gaps, why: Why::Budget };
+                // With gaps a side is left for this level once nothing on it could add text.
+                let hopeless = cheapest.is_some_and(|cheapest| walk.left < cheapest);
+                *(if is_right { &mut right_ends } else { &mut left_ends }) = !walk.gaps || hopeless;
+            }
         }
     }
 
@@ -289,7 +279,8 @@ impl Document {
         found
     }
 
-    /// Passages of united windows, best hit first: hits by rank, and the nodes of each that have text or are hits.
+    /// Passages of united windows, best hit first: hits by rank, and the nodes of each that have
+    /// text or are hits.
     pub(crate) fn passages(
         &self,
         windows: &[(usize, BTreeSet<usize>)],
@@ -300,68 +291,90 @@ impl Document {
                 first.entry(node).or_insert(rank);
             }
         }
-        let hits: BTreeMap<usize, usize> = windows
-            .iter()
-            .enumerate()
-            .map(|(rank, &(hit, _))| (hit, rank))
-            .collect();
-        let shown: Vec<usize> = first
-            .keys()
-            .copied()
-            .filter(|node| self.has_text[*node] || hits.contains_key(node))
-            .collect();
-        let mut runs: Vec<Vec<usize>> = Vec::new();
-        for node in shown {
-            let joins = runs
-                .last()
-                .and_then(|run| run.last())
-                .is_some_and(|&last| !(last + 1..node).any(|between| self.has_text[between]));
-            if joins {
-                runs.last_mut().unwrap().push(node);
-            } else {
-                runs.push(vec![node]);
-            }
-        }
-        let mut loose: Vec<usize> = Vec::new();
-        let mut kept: Vec<Vec<usize>> = Vec::new();
-        for mut run in runs {
-            while run.iter().any(|node| hits.contains_key(node)) {
-                let last = *run.last().unwrap();
-                let below: Vec<usize> = self
-                    .preorder(last)
-                    .into_iter()
-                    .skip(1)
-                    .filter(|&n| self.has_text[n])
-                    .collect();
-                if hits.contains_key(&last) || below.is_empty() {
-                    break;
-                }
-                loose.extend(run.pop());
-            }
-            if run.iter().any(|node| hits.contains_key(node)) {
-                kept.push(run);
-            } else {
-                loose.extend(run);
-            }
+        let hits: BTreeMap<usize, usize> =
+            windows.iter().enumerate().map(|(rank, &(hit, _))| (hit, rank)).collect();
+        let shown = first.keys().copied();
+        let shown = shown.filter(|node| self.has_text[*node] || hits.contains_key(node)).collect();
+        let (mut passages, mut loose): (Vec<Vec<usize>>, Vec<usize>) = (Vec::new(), Vec::new());
+        for run in self.runs(shown) {
+            let (kept, cut) = self.without_headings_at_the_end(run, &hits);
+            loose.extend(cut);
+            passages.extend((!kept.is_empty()).then_some(kept));
         }
         for node in loose {
             let owner = windows[first[&node]].0;
-            let home = kept.iter_mut().find(|run| run.contains(&owner)).unwrap();
+            let home = passages.iter_mut().find(|passage| passage.contains(&owner)).unwrap();
             home.push(node);
         }
-        let mut passages: Vec<(Vec<usize>, Vec<usize>)> = kept
-            .into_iter()
-            .map(|mut nodes| {
-                nodes.sort_unstable();
-                let mut ranks: Vec<usize> = nodes
-                    .iter()
-                    .filter_map(|node| hits.get(node).copied())
-                    .collect();
-                ranks.sort_unstable();
-                (ranks, nodes)
-            })
-            .collect();
-        passages.sort();
-        passages
+        let ranked = passages.into_iter().map(|mut nodes| {
+            nodes.sort_unstable();
+            let mut ranks: Vec<usize> =
+                nodes.iter().filter_map(|node| hits.get(node).copied()).collect();
+            ranks.sort_unstable();
+            (ranks, nodes)
+        });
+        let mut ranked: Vec<(Vec<usize>, Vec<usize>)> = ranked.collect();
+        ranked.sort();
+        ranked
+    }
+
+    /// Nodes in runs between which there is text that is not among them.
+    fn runs(&self, shown: Vec<usize>) -> Vec<Vec<usize>> {
+        let mut runs: Vec<Vec<usize>> = Vec::new();
+        for node in shown {
+            let before = runs.last().and_then(|run| run.last()).copied();
+            match before {
+                Some(before) if !self.has_text[before + 1..node].contains(&true) => {
+                    runs.last_mut().unwrap().push(node);
+                }
+                _ => runs.push(vec![node]),
+            }
+        }
+        runs
+    }
+
+    /// A run that has a hit without the headings at its end whose texts are not in it, and these;
+    /// of a run without a hit nothing is kept.
+    fn without_headings_at_the_end(
+        &self,
+        mut run: Vec<usize>,
+        hits: &BTreeMap<usize, usize>,
+    ) -> (Vec<usize>, Vec<usize>) {
+        let mut cut = Vec::new();
+        if !run.iter().any(|node| hits.contains_key(node)) {
+            return (vec![], run);
+        }
+        while let Some(&last) = run.last() {
+            let text_below =
+                self.preorder(last).into_iter().skip(1).any(|below| self.has_text[below]);
+            if hits.contains_key(&last) || !text_below {
+                break;
+            }
+            cut.extend(run.pop());
+        }
+        (run, cut)
+    }
+}
+
+/// A TREE window in the making.
+struct Walk {
+    left: u64,
+    taken: BTreeSet<usize>,
+    gaps: bool,
+    right: Side,
+    left_side: Side,
+}
+
+struct Side {
+    closed: bool,
+    why: Why,
+}
+
+impl Side {
+    /// Takes note that there is something on a side, which may be closed.
+    fn tell(&mut self, there_is_more: bool) {
+        if self.closed && there_is_more && self.why == Why::End {
+            self.why = Why::Closed;
+        }
     }
 }

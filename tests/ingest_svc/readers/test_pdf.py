@@ -1,0 +1,355 @@
+"""Whole documents through the PDF reader, each made here with all its blocks known."""
+
+from __future__ import annotations
+
+import pymupdf
+import pytest
+
+from ingest_svc.readers.pdf import PdfLimits, read_pdf
+from made_pdf import HEIGHT, WIDTH, MadePdf, drawn
+from treespan.errors import (
+    DamagedFile,
+    EmptyFile,
+    EncryptedFile,
+    NoTextLayer,
+    TooLarge,
+    WrongPassword,
+)
+
+LEFT = (
+    "The left column starts here and",
+    "goes on over several lines until",
+    "it is full of words that say what",
+    "has to be said on the left side.",
+)
+RIGHT = (
+    "The right column begins with its",
+    "own sentence and also has several",
+    "lines of about the same length as",
+    "all lines of its neighbour have.",
+)
+PROSE = (
+    "This paragraph is only here to fill the page with plain text of the usual size, so that",
+    "the reader can tell which letters are larger than most; it ends with a full stop here.",
+)
+
+
+def picture() -> pymupdf.Pixmap:
+    pixmap = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 60, 80))
+    pixmap.clear_with(120)
+    return pixmap
+
+
+def test_two_columns_are_read_left_before_right_under_a_heading_over_both():
+    made = MadePdf().page().text(180, 90, "Columns of Text", 18, "hebo")
+    for step in range(4):  # drawn row by row, so that only their shape says columns
+        made.text(60, 130 + 14 * step, LEFT[step]).text(310, 130 + 14 * step, RIGHT[step])
+    made.lines(60, 220, PROSE)
+    assert drawn(made.blocks()) == [
+        "HEADING1? Columns of Text",
+        f"PARAGRAPH {' '.join(LEFT)}",
+        f"PARAGRAPH {' '.join(RIGHT)}",
+        f"PARAGRAPH {' '.join(PROSE)}",
+    ]
+
+
+def test_a_paragraph_goes_on_from_one_column_to_the_next():
+    left = (*LEFT[:3], "has to be said at this place but")
+    right = ("goes on in the right column until", *RIGHT[1:])
+    blocks = MadePdf().page().lines(60, 130, left).lines(310, 130, right).blocks()
+    assert drawn(blocks) == [f"PARAGRAPH {' '.join(left)} {' '.join(right)}"]
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+def test_a_page_shown_rotated_is_read_as_it_is_written(rotation):
+    made = MadePdf().page().lines(60, 130, PROSE)
+    made.document[0].set_rotation(rotation)
+    assert drawn(made.blocks()) == [f"PARAGRAPH {' '.join(PROSE)}"]
+
+
+@pytest.mark.parametrize("turn", [90, 180, 270])
+def test_text_written_sideways_is_read_in_its_own_direction(turn):
+    document = pymupdf.open()
+    page = document.new_page(width=WIDTH, height=HEIGHT)
+    spot = {90: (300, 700), 180: (500, 500), 270: (300, 100)}[turn]
+    page.insert_text(spot, "First line that runs sideways.\nSecond line of it.", rotate=turn)
+    (block,) = read_pdf(document.tobytes()).blocks
+    assert block.text == "First line that runs sideways. Second line of it."
+
+
+def test_words_broken_at_line_ends_are_made_whole_also_over_pages():
+    made = MadePdf().page()
+    made.lines(60, 130, ("The long para-", "graph has hyphen-", "ated words and con-"))
+    made.page().lines(60, 130, ("tinues on the next page, where a well-known", "word stays."))
+    (block,) = made.blocks()
+    assert block.text == (
+        "The long paragraph has hyphenated words and continues on the next page,"
+        " where a well-known word stays."
+    )
+    assert (block.page_start, block.page_end) == (1, 2)
+
+
+def test_running_heads_and_page_numbers_go_and_titles_stay():
+    made = MadePdf()
+    for number in range(1, 7):
+        made.page().text(60, 40, "Annual Handbook", 9).text(280, 815, f"Page {number} of 6", 9)
+        made.text(60, 90, f"Topic {'ABCDEF'[number - 1]}", 18, "hebo").lines(60, 130, PROSE)
+    blocks = made.blocks()
+    assert drawn(blocks[:2]) == ["HEADING1? Topic A", f"PARAGRAPH {' '.join(PROSE)}"]
+    assert [block.text for block in blocks[::2]] == [f"Topic {letter}" for letter in "ABCDEF"]
+    assert [block.page_start for block in blocks[::2]] == [1, 2, 3, 4, 5, 6]
+
+
+def test_the_same_line_on_every_page_stays_where_it_is_all_there_is():
+    made = MadePdf()
+    for _ in range(4):
+        made.page().text(60, 60, "Draft")
+    assert drawn(made.blocks()) == ["PARAGRAPH Draft"] * 4
+
+
+def test_a_head_and_foot_of_a_single_page_go_where_both_stand_apart():
+    made = MadePdf().page().text(60, 40, "Some Company").text(60, 815, "Phone 555")
+    made.text(60, 90, "Offer", 11, "hebo").lines(60, 130, PROSE)
+    assert drawn(made.blocks()) == ["HEADING1? Offer", f"PARAGRAPH {' '.join(PROSE)}"]
+
+
+def test_a_first_line_of_a_single_page_stays_without_a_foot():
+    blocks = MadePdf().page().text(60, 40, "Some Company").lines(60, 90, PROSE).blocks()
+    assert drawn(blocks) == ["PARAGRAPH Some Company", f"PARAGRAPH {' '.join(PROSE)}"]
+
+
+def test_outline_titles_bind_to_their_own_pages_with_their_levels():
+    made = MadePdf()
+    toc = []
+    for number in range(3):
+        made.page().text(60, 90, "Summary", 11).lines(60, 130, PROSE)
+        made.text(60, 200, "Details", 11).lines(60, 230, PROSE)
+        toc += [[1, "Summary", number + 1], [2, "Details", number + 1]]
+    made.document.set_toc(toc)
+    parsed = read_pdf(made.data())
+    headings = [
+        (block.level, block.text, block.page_start, block.stated)
+        for block in parsed.blocks
+        if block.level
+    ]
+    assert headings == [
+        (level, title, page, True)
+        for page in (1, 2, 3)
+        for level, title in toc[:2] and ((1, "Summary"), (2, "Details"))
+    ]
+    assert parsed.outline_entries == 6
+
+
+def test_an_outline_title_that_the_text_lacks_is_not_added():
+    made = MadePdf().page().lines(60, 130, PROSE)
+    made.document.set_toc([[1, "Invented", 1], [1, "Elsewhere", 1]])
+    assert drawn(made.blocks()) == [f"PARAGRAPH {' '.join(PROSE)}"]
+
+
+def test_numbers_say_how_deep_headings_are():
+    made = MadePdf().page().text(60, 80, "1 Introduction", 14, "hebo").lines(60, 110, PROSE)
+    made.text(60, 160, "1.1", 12, "hebo").text(100, 160, "Scope of it", 12, "hebo")
+    made.lines(60, 190, PROSE).text(60, 240, "2 Results", 14, "hebo").lines(60, 270, PROSE)
+    headings = [line for line in drawn(made.blocks()) if line.startswith("HEADING")]
+    assert headings == ["HEADING1 1 Introduction", "HEADING2 1.1 Scope of it", "HEADING1 2 Results"]
+
+
+def test_chinese_numbers_say_how_deep_headings_are():
+    prose = "本条例适用于中华人民共和国境内的所有单位，以及在该单位工作的全部人员。"
+    made = MadePdf().page()
+    for place, text in enumerate(
+        ["第一章 总则", prose, "第一节 范围", prose, "一、适用对象", prose, "第二章 附则", prose]
+    ):
+        made.text(60, 90 + 30 * place, text, 11, "china-s")
+    headings = [line for line in drawn(made.blocks()) if line.startswith("HEADING")]
+    assert headings == [
+        "HEADING1 第一章 总则",
+        "HEADING2 第一节 范围",
+        "HEADING3 一、适用对象",
+        "HEADING1 第二章 附则",
+    ]
+
+
+def test_list_items_keep_their_marks_and_depth():
+    made = MadePdf().page().lines(60, 90, PROSE)
+    made.text(60, 140, "1.").text(80, 140, "First thing").text(80, 154, "that takes two lines")
+    made.text(80, 168, "a)").text(100, 168, "A part of it").text(60, 182, "2.")
+    made.text(80, 182, "Second thing")
+    assert drawn(made.blocks()[1:]) == [
+        "LIST_ITEM1 1. First thing that takes two lines",
+        "LIST_ITEM2 a) A part of it",
+        "LIST_ITEM1 2. Second thing",
+    ]
+
+
+def test_a_ruled_table_is_a_table_and_not_text_too():
+    rows = [["Name", "City", "Score"], ["Ann", "Bern", "12"], ["Bob", "", "7"]]
+    made = MadePdf().page().lines(60, 90, PROSE).grid(60, 140, rows).lines(60, 240, PROSE)
+    made.text(60, 125, "Table 1. Scores by name")
+    blocks = made.blocks()
+    assert drawn(blocks) == [
+        f"PARAGRAPH {' '.join(PROSE)}",
+        "TABLE Name|City|Score / Ann|Bern|12 / Bob||7",
+        f"PARAGRAPH {' '.join(PROSE)}",
+    ]
+    assert blocks[1].table is not None
+    assert blocks[1].table.caption == "Table 1. Scores by name"
+
+
+def test_a_table_over_pages_is_one_table_with_the_pages_of_its_rows():
+    made = MadePdf().page().lines(60, 90, PROSE)
+    made.grid(60, 600, [["Name", "City"], ["Ann", "Bern"], ["Bob", "Rome"]])
+    made.page().grid(60, 60, [["Name", "City"], ["Cid", "Oslo"], ["Dan", "Kiel"]])
+    made.page().grid(60, 60, [["Eve", "Linz"], ["Fay", "Graz"]])
+    (table,) = [block for block in made.blocks() if block.table]
+    assert drawn([table]) == [
+        "TABLE Name|City / Ann|Bern / Bob|Rome / Cid|Oslo / Dan|Kiel / Eve|Linz / Fay|Graz"
+    ]
+    assert table.table is not None
+    assert table.table.row_pages == [1, 1, 2, 2, 3, 3]
+    assert (table.page_start, table.page_end) == (1, 3)
+
+
+def test_a_table_without_rules_is_found_by_its_columns():
+    made = MadePdf().page().lines(60, 90, PROSE)
+    rows = [["Item", "Pieces", "Price"], ["Bolt", "12", "3.50"], ["Nut", "", "1.20"]]
+    for row, cells in enumerate(rows):
+        for column, cell in enumerate(cells):
+            made.text(60 + 120 * column, 160 + 18 * row, cell)
+    assert drawn(made.blocks())[1:] == ["TABLE Item|Pieces|Price / Bolt|12|3.50 / Nut||1.20"]
+
+
+def test_a_table_on_a_rotated_page_keeps_rows_and_columns():
+    rows = [["Name", "City", "Score"], ["Ann", "Bern", "12"], ["Bob", "Rome", "7"]]
+    made = MadePdf().page().grid(60, 140, rows)
+    made.document[0].set_rotation(90)
+    assert drawn(made.blocks()) == ["TABLE Name|City|Score / Ann|Bern|12 / Bob|Rome|7"]
+
+
+def test_code_keeps_its_lines_and_indents():
+    made = MadePdf().page().lines(60, 90, PROSE)
+    for step, line in enumerate(["def f(x):", "    return x", "", "print(f(1))"]):
+        made.text(60, 150 + 12 * step, line, 10, "cour")
+    assert drawn(made.blocks())[1:] == ["CODE def f(x):\n    return x\n\nprint(f(1))"]
+
+
+def test_glyphs_printed_twice_for_fake_bold_are_read_once():
+    made = MadePdf().page()
+    for shift in (0.0, 0.4):
+        made.text(60 + shift, 100, "Printed twice")
+    assert drawn(made.blocks()) == ["PARAGRAPH Printed twice"]
+
+
+def test_invisible_text_is_kept_but_is_no_heading():
+    made = MadePdf().page().lines(60, 130, PROSE)
+    made.document[0].insert_text((60, 300), "Hidden words", fontsize=20, render_mode=3)
+    assert drawn(made.blocks())[1:] == ["PARAGRAPH Hidden words"]
+
+
+def test_pages_that_are_pictures_are_named_in_a_warning():
+    made = MadePdf().page().lines(60, 130, PROSE).page()
+    made.document[-1].insert_image(made.document[-1].rect, pixmap=picture())
+    (warning,) = read_pdf(made.data()).warnings
+    assert (warning.kind, warning.pages) == ("NO_TEXT_LAYER", [2])
+
+
+def test_a_blank_page_is_no_fault():
+    assert read_pdf(MadePdf().page().lines(60, 130, PROSE).page().data()).warnings == []
+
+
+def test_a_file_of_pictures_alone_is_refused():
+    made = MadePdf().page()
+    made.document[0].insert_image(made.document[0].rect, pixmap=picture())
+    with pytest.raises(NoTextLayer, match="none of the 1 pages has text"):
+        read_pdf(made.data())
+
+
+def test_a_file_of_blank_pages_is_empty():
+    with pytest.raises(EmptyFile, match="2 pages with nothing on them"):
+        read_pdf(MadePdf().page().page().data())
+
+
+def test_no_bytes_are_empty():
+    with pytest.raises(EmptyFile):
+        read_pdf(b"")
+
+
+def test_what_is_no_pdf_is_damaged():
+    with pytest.raises(DamagedFile, match="cannot be opened"):
+        read_pdf(b"plain words and nothing else")
+
+
+def test_half_a_file_is_damaged_or_said_to_be():
+    made = MadePdf()
+    for _ in range(20):
+        made.page().lines(60, 130, PROSE)
+    data = made.data()
+    try:
+        kinds = {warning.kind for warning in read_pdf(data[: len(data) // 2]).warnings}
+    except DamagedFile:
+        return
+    assert "DAMAGED" in kinds
+
+
+def test_bytes_before_the_header_do_no_harm():
+    data = b"HTTP/1.1 200 OK\r\n\r\n" + MadePdf().page().lines(60, 130, PROSE).data()
+    assert drawn(read_pdf(data).blocks) == [f"PARAGRAPH {' '.join(PROSE)}"]
+
+
+def encrypted(user: str) -> bytes:
+    made = MadePdf().page().lines(60, 130, PROSE)
+    return made.data(encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw=user, owner_pw="owner")
+
+
+def test_an_encrypted_file_needs_its_password():
+    with pytest.raises(EncryptedFile):
+        read_pdf(encrypted("secret"))
+
+
+def test_a_wrong_password_is_told_from_a_missing_one():
+    with pytest.raises(WrongPassword):
+        read_pdf(encrypted("secret"), password="guess")
+
+
+@pytest.mark.parametrize("password", ["secret", "owner"])
+def test_either_password_opens_a_file(password):
+    assert read_pdf(encrypted("secret"), password=password).page_count == 1
+
+
+def test_an_owner_password_alone_hides_nothing():
+    assert read_pdf(encrypted("")).page_count == 1
+
+
+def test_too_many_pages_are_refused_with_the_limit():
+    with pytest.raises(TooLarge, match="limit max_pages is 1; this file has 2"):
+        read_pdf(MadePdf().page().page().data(), limits=PdfLimits(max_pages=1))
+
+
+def test_a_slow_page_is_refused_with_the_limit():
+    made = MadePdf().page().lines(60, 130, PROSE)
+    with pytest.raises(TooLarge, match="limit seconds_per_page is 0; page 1 took"):
+        read_pdf(made.data(), limits=PdfLimits(seconds_per_page=0.0))
+
+
+def test_progress_is_told_after_each_page():
+    told: list[tuple[int, int]] = []
+    made = MadePdf().page().lines(60, 130, PROSE).page()
+    read_pdf(made.data(), progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("stated", "title"),
+    [("Annual Report", "Annual Report"), ("report.docx", ""), ("untitled", ""), ("C:\\x\\y", "")],
+)
+def test_a_title_is_taken_where_it_is_one(stated, title):
+    made = MadePdf().page().lines(60, 130, PROSE)
+    made.document.set_metadata({"title": stated, "author": "A. Writer"})
+    parsed = read_pdf(made.data())
+    assert (parsed.title, parsed.metadata["author"]) == (title, "A. Writer")
+
+
+def test_attached_files_are_counted():
+    made = MadePdf().page().lines(60, 130, PROSE)
+    made.document.embfile_add("notes.txt", b"notes")
+    assert read_pdf(made.data()).metadata["attachments"] == "1"

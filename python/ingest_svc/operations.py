@@ -110,6 +110,19 @@ class Operations:
         """Return the ingest of an artifact that is under way."""
         return self._jobs.get(key)
 
+    def check_idle(self, tenant: Tenant, collection: str) -> None:
+        """Refuse what must not happen beside an ingest into a collection.
+
+        Raises:
+            ArtifactBusy: one is under way.
+        """
+        for key in self._jobs:
+            if (key.tenant, key.collection) == (tenant, collection):
+                raise ArtifactBusy(
+                    f"an ingest into collection {collection!r} is under way, of artifact "
+                    f"{key.artifact!r}; wait for its end"
+                )
+
     def drain(self) -> None:
         """Refuse new ingests from now on."""
         self._draining = True

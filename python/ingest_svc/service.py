@@ -135,10 +135,12 @@ class IngestService(IngestServiceServicer):
     ) -> pb.DeleteCollectionResponse:
         """Delete a collection."""
         check_name("collection", request.collection)
+        tenant = current_call().tenant
+        self._operations.check_idle(tenant, request.collection)
         try:
             seq, deleted = await asyncio.to_thread(
                 self._writer.delete_collection,
-                current_call().tenant,
+                tenant,
                 request.collection,
                 force=request.force,
             )

@@ -1,4 +1,4 @@
-"""The one table of errors: every class has its gRPC code, its machine-readable reason and its details.
+"""The one table of errors: every class has its gRPC code, its reason for machines, its details.
 
     TreespanError
     ├─ InvalidArgument
@@ -35,8 +35,9 @@
     ├─ StoreDamaged
     └─ CallCancelled
 
-Anything else that reaches the edge becomes INTERNAL with a request id and nothing else. `treespan.rpc` turns these into
-google.rpc details. Messages say what was wrong, its value, and what would be right.
+Anything else that reaches the edge becomes INTERNAL with a request id and nothing else.
+`treespan.rpc` turns these into google.rpc details. Messages say what was wrong, its value, and what
+would be right.
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ class UnsupportedFile(FileProblem):
 
 
 class TooLarge(FileProblem):
-    """A limit on bytes, pages, nodes, memory or time was passed; the message names it and its value."""
+    """A limit on bytes, pages, nodes, memory or time was passed; the message names both."""
 
     code = grpc.StatusCode.RESOURCE_EXHAUSTED
     reason = "TOO_LARGE"

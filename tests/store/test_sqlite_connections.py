@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import pytest
@@ -14,12 +14,14 @@ from store.processes import python
 from store.samples import ACME, collection, content, new_artifact
 from treespan.store import open_reader
 from treespan.store.sqlite import open_reading, transaction
-from treespan.store.sqlite_reader import SqliteReader
+from treespan.store.sqlite_reader import SqliteReader, find_collection
 from treespan.store.sqlite_writer import SqliteWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from treespan.store.records import CollectionRecord
 
 
 @pytest.fixture
@@ -49,6 +51,8 @@ def test_reading_connection_can_not_write(writer: SqliteWriter, tmp_path: Path) 
     with closing(open_reading(tmp_path / "store.db")) as connection:
         assert pragma(connection, "query_only") == 1
         assert connection.readonly("main")
+        assert pragma(connection, "wal_autocheckpoint") == 0
+        assert connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, -1) == 1
         with pytest.raises(apsw.ReadOnlyError):
             connection.execute("DELETE FROM op_log")
 
@@ -88,6 +92,23 @@ def test_transaction_has_the_right_to_write_from_its_start(
         with transaction(writer._connection), pytest.raises(apsw.BusyError):
             other.execute("BEGIN IMMEDIATE")
         other.execute("BEGIN IMMEDIATE; ROLLBACK")
+
+
+def test_statements_of_one_reading_see_one_state(
+    writer: SqliteWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A deletion between the two statements of `artifacts` is not seen by the second."""
+    writer.commit_artifact(new_artifact("a", content(1)))
+
+    def found_then_deleted(*where: Any) -> CollectionRecord:
+        found = find_collection(*where)
+        writer.delete_collection(ACME, "papers", force=True)
+        return found
+
+    monkeypatch.setattr("treespan.store.sqlite_reader.find_collection", found_then_deleted)
+    assert [found.name for found in writer.artifacts(ACME, "papers", "", 10)] == ["a"]
+    monkeypatch.undo()
+    assert writer.all_collections() == []
 
 
 def test_writer_checkpoints_so_that_the_log_stays_small(

@@ -8,6 +8,7 @@ only up to a size of page that cannot stall the worker.
 from __future__ import annotations
 
 from collections import Counter
+from math import isfinite
 from typing import Any
 
 import pymupdf
@@ -29,6 +30,8 @@ _BOLD, _MONO, _ITALIC = (
     pymupdf.TEXT_FONT_ITALIC,
 )
 _PAINTED = 16 | 32  # filled or stroked; neither means drawn invisibly
+_LEAST_SIZE = 0.5
+"""Font sizes below this, in points, count as this; broken files have sizes of zero."""
 _LITTLE_TEXT = 200
 """Pictures are only looked at on pages with fewer characters."""
 _SAME_SPOT = 0.7
@@ -129,7 +132,7 @@ def _is_mono(span: _Span) -> bool:
 def _line(raw: dict[str, Any], turn: _Turn, order: int) -> tuple[Line | None, int]:
     """Return a line, None where it holds no text, and how many characters were replaced."""
     spans = [span for span in raw["spans"] if span["text"].strip()]
-    if not spans:
+    if not spans or not all(map(isfinite, raw["bbox"])):
         return None, 0
     box = turn.box(*_inked(raw, spans))
     text, broken = clean(with_plain_bullet(_raw_text(raw["spans"])))
@@ -144,7 +147,7 @@ def _line(raw: dict[str, Any], turn: _Turn, order: int) -> tuple[Line | None, in
     line = Line(
         box=box,
         text=text,
-        size=main["size"],
+        size=max(main["size"], _LEAST_SIZE),
         bold=all(bold),
         italic=all(span["flags"] & _ITALIC for span in spans),
         mono=all(_is_mono(span) for span in spans),

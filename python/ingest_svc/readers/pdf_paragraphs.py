@@ -22,11 +22,12 @@ from ingest_svc.readers.pdf_text import ends_sentence, is_unspaced, join
 CONTENTS_LINE = re.compile(r"(?:…|\.{3,})\s*[\divxlc]+\s*$")
 """A line of a table of contents: leader dots and a page number at its end."""
 CAPTION = re.compile(
-    r"^(?:fig(?:ure|\.)?|table|tab\.|abb(?:ildung|\.)?|tabelle|tableau|tabla|tabela|listing|chart|algorithm|algorithmus)"
-    r"\s*[\dIVX]+|^[图表圖]\s*[\d一二三四五六七八九十]",
+    r"^(?:(?:fig(?:ure|\.)?|table|tab\.|abb(?:ildung|\.)?|tabelle|tableau|tabla|tabela|listing|chart"
+    r"|algorithm(?:us)?)\s*(?:\d+|[IVX]+)(?:[.\-–]\d+)*[a-z]?(?:\s*[.:|–—)]|\s*$|\s+(?-i:[^a-z\s]))"
+    r"|[图表圖]\s*[\d一二三四五六七八九十])",
     re.IGNORECASE,
 )
-"""How the caption of a figure or table starts."""
+"""How the caption of a figure or table starts; "Table 1 shows" is a sentence."""
 _CODE_GAP = 2.3
 """Rows of code this many usual distances apart are one piece: a blank line stands between them."""
 _BEFORE_NUMBER = (",", " and", " to", " in", " of", " und", " et", " y")
@@ -105,27 +106,29 @@ def paragraphs(column: Column, headings: Mapping[int, int], words: Container[str
 def _goes_on(column: Column, group: list[Row], row: Row, headings: Mapping[int, int]) -> bool:
     """Tell whether a row goes on with the paragraph above it."""
     last = group[-1]
-    if headings.get(row.key) != headings.get(last.key):
-        return False
-    if row.key in headings:
-        return True
+    if row.key in headings or last.key in headings:
+        return headings.get(row.key) == headings.get(last.key)
     if not _looks_alike(column, last, row):
         return False
     if row.mono:
         return 0 < row.box.y1 - last.box.y1 <= _CODE_GAP * column.pitch * row.size
-    if not _is_close(column, last, row):
-        return False
-    if CONTENTS_LINE.search(last.text) or _is_spread(last) or _is_spread(row):
-        return False
-    if CAPTION.match(row.text) and ends_sentence(last.text):
-        return False
-    if marker_of(row.text) is not None and not _is_broken_number(group, row):
+    if not _is_close(column, last, row) or _starts_anew(group, row):
         return False
     if marker_of(group[0].text) is not None:
         return _goes_on_with_item(column, group, row)
     if _is_centred(column, last) and _is_centred(column, row):
         return not ends_sentence(last.text) or _is_full(column, last)
     return not _is_indented(group, row) and not _ended_early(column, last, row)
+
+
+def _starts_anew(group: list[Row], row: Row) -> bool:
+    """Tell whether a row, or the one above, says by its text that it stands for itself."""
+    last = group[-1]
+    if CONTENTS_LINE.search(last.text) or _is_spread(last) or _is_spread(row):
+        return True
+    if CAPTION.match(row.text) and ends_sentence(last.text):
+        return True
+    return marker_of(row.text) is not None and not _is_broken_number(group, row)
 
 
 def _is_close(column: Column, last: Row, row: Row) -> bool:

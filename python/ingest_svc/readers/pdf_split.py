@@ -14,6 +14,8 @@ from ingest_svc.readers.pdf_text import is_right_to_left
 _INSIDE = 1.5
 """A rule this near to the end of a line, in points, does not cut it."""
 _MIN_RULE = 5.0
+_STRIP = 6.0
+"""Height of the strips of a page, in points, that words are looked up by."""
 
 Word = tuple[Box, str]
 
@@ -43,13 +45,24 @@ def split_at_rules(
     A line whose words are not all found, or with a word over a rule, stays as it is.
     """
     result: list[Line] = []
+    by_height = _by_height(words)
     for line in lines:
         parts = [line]
         if line.order in crossing:
-            own = [word for word in words if _is_on(word[0], line.box)]
+            near = range(int(line.box.y0 // _STRIP), int(line.box.y1 // _STRIP) + 1)
+            words_near = (word for strip in near for word in by_height.get(strip, ()))
+            own = [word for word in words_near if _is_on(word[0], line.box)]
             parts = _parts(line, crossing[line.order], own)
         result += [replace(part, order=len(result) + n) for n, part in enumerate(parts)]
     return result
+
+
+def _by_height(words: list[Word]) -> dict[int, list[Word]]:
+    """Return the words by the strip of the page that their middle lies in."""
+    strips: dict[int, list[Word]] = {}
+    for word in words:
+        strips.setdefault(int((word[0].y0 + word[0].y1) / 2 // _STRIP), []).append(word)
+    return strips
 
 
 def _is_on(word: Box, line: Box) -> bool:

@@ -160,7 +160,8 @@ def words_of(text: str) -> list[str]:
     return [word.lower().replace("\N{HYPHEN}", "-") for word in _WORD.findall(text)]
 
 
-_TERMINAL = re.compile(r"[.!?;:。！？；：…۔؟।]['\"”’»)\]」』）】]*\s*(?:\d{1,3})?$")
+_STOPS, _CLOSERS = "[.!?;:。！？；：…۔؟।]", "['\"”’»)\\]」』）】]*"
+_TERMINAL = re.compile(rf"{_STOPS}{_CLOSERS}\s*$|\D{_STOPS}{_CLOSERS}\d{{1,3}}$")
 
 
 def ends_sentence(text: str) -> bool:

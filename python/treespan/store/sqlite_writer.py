@@ -35,6 +35,16 @@ if TYPE_CHECKING:
 
 _ARTIFACT = "WHERE tenant = ? AND collection = ? AND name = ?"
 
+_PUT_ARTIFACT = """
+INSERT INTO artifact VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (tenant, collection, name) DO UPDATE SET
+    state = excluded.state, file_name = excluded.file_name, metadata = excluded.metadata,
+    doc_id = excluded.doc_id, content_id = excluded.content_id,
+    created_us = iif(content_id IS NULL, excluded.created_us, created_us),
+    updated_us = excluded.updated_us
+"""
+"""An artifact that was only reserved counts as created when its first content comes."""
+
 
 class SqliteWriter(SqliteReader):
     """Reads and writes the store in a folder, which is created where there is none.
@@ -188,12 +198,7 @@ class SqliteWriter(SqliteReader):
             before = value(connection, f"SELECT content_id FROM artifact {_ARTIFACT}", *names)
             now_us = _now_us()
             connection.execute(
-                "INSERT INTO artifact VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (tenant, collection, name) DO UPDATE SET state = excluded.state,"
-                " file_name = excluded.file_name, metadata = excluded.metadata,"
-                " doc_id = excluded.doc_id, content_id = excluded.content_id,"
-                " created_us = iif(content_id IS NULL, excluded.created_us, created_us),"
-                " updated_us = excluded.updated_us",
+                _PUT_ARTIFACT,
                 (
                     *names,
                     ArtifactState.POPULATED,

@@ -107,7 +107,8 @@ impl Bitmap {
     fn masks(&self, rows: Range<u32>) -> impl Iterator<Item = (usize, u64)> + use<> {
         let end = rows.end.min(self.len);
         let start = rows.start.min(end);
-        (start / BITS..end.div_ceil(BITS)).map(move |word| {
+        let words = if start < end { start / BITS..end.div_ceil(BITS) } else { 0..0 };
+        words.map(move |word| {
             let first = start.max(word * BITS) - word * BITS;
             let count = end.min((word + 1) * BITS) - word * BITS - first;
             (word as usize, (u64::MAX >> (BITS - count)) << first)

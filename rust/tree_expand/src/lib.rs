@@ -16,6 +16,9 @@ pub mod packed;
 pub mod passage;
 pub mod piece;
 pub mod proto;
+#[cfg(feature = "python")]
+#[allow(unsafe_code, reason = "what PyO3's macros write")]
+mod py;
 pub mod ranges;
 pub mod reply;
 mod segment;

@@ -237,25 +237,19 @@ impl Draft {
     }
 }
 
-/// Hands a range to the passages of the runs that it meets, and what is in none to the passage
-/// `home`.
+/// Hands a range to the passage of the run that it starts in, and what is in none to the passage
+/// `home`: all of it, or the headings that were cut off the end of that run. No range reaches from
+/// outside into a run or from one run into the next, because positions side by side are one run.
 fn share_out(range: Range<u32>, home: usize, runs: &[Range<u32>], drafts: &mut [Draft]) {
-    let mut start = range.start;
-    let first = runs.partition_point(|run| run.end <= start);
-    for (owner, run) in runs.iter().enumerate().skip(first) {
-        if run.start >= range.end {
-            break;
-        }
-        if start < run.start {
-            drafts[home].ranges.push(start..run.start);
-            start = run.start;
-        }
-        let end = run.end.min(range.end);
-        drafts[owner].ranges.push(start..end);
-        start = end;
+    let owner = runs.partition_point(|run| run.end <= range.start);
+    let mut rest = range;
+    if let Some(run) = runs.get(owner).filter(|run| run.start <= rest.start) {
+        let end = run.end.min(rest.end);
+        drafts[owner].ranges.push(rest.start..end);
+        rest.start = end;
     }
-    if start < range.end {
-        drafts[home].ranges.push(start..range.end);
+    if !rest.is_empty() {
+        drafts[home].ranges.push(rest);
     }
 }
 

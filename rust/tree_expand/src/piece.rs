@@ -82,13 +82,22 @@ struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     fn new(tree: &'a Tree) -> Self {
-        Self { tree, list: Vec::new() }
+        Self {
+            tree,
+            list: Vec::new(),
+        }
     }
 
     fn push_node(&mut self, node: u32, hit: bool) {
         let tokens = self.tree.own_tokens(node);
         let gap_before = self.gap_before(node);
-        self.list.push(Piece { node, sentence: None, tokens, gap_before, hit });
+        self.list.push(Piece {
+            node,
+            sentence: None,
+            tokens,
+            gap_before,
+            hit,
+        });
     }
 
     /// Sentences follow each other without gaps; only a text that has none can lie between them.
@@ -96,7 +105,13 @@ impl<'a> Pieces<'a> {
         let node = self.tree.sentence_node(sentence);
         let tokens = self.tree.sentence_tokens(sentence);
         let gap_before = self.gap_before(node);
-        self.list.push(Piece { node, sentence: Some(sentence), tokens, gap_before, hit: false });
+        self.list.push(Piece {
+            node,
+            sentence: Some(sentence),
+            tokens,
+            gap_before,
+            hit: false,
+        });
     }
 
     /// Whether a text lies between the node of the last piece and this one.

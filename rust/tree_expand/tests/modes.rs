@@ -45,7 +45,12 @@ fn linear_crosses_sections_and_takes_headings_as_texts() {
 
 #[test]
 fn linear_starts_beside_a_hit_without_text() {
-    let tree = Tree::new(vec![0, 0, 0, 2, 2], vec![1, 3, 2, 3, 3], vec![0, 10, 0, 10, 10]).unwrap();
+    let tree = Tree::new(
+        vec![0, 0, 0, 2, 2],
+        vec![1, 3, 2, 3, 3],
+        vec![0, 10, 0, 10, 10],
+    )
+    .unwrap();
     let found = window(&tree, 2, &Options::new(Mode::Linear, 20)).unwrap();
     assert_eq!(found.positions().collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!(found.expansion.used_tokens, 20);
@@ -64,12 +69,18 @@ fn sentences() -> Tree {
 /// Sentences by number, whole nodes as `n` and their position.
 fn pieces(hit: u32, budget: u32, each_side: u32) -> Vec<String> {
     let tree = sentences();
-    let options = Options { sentences: each_side, ..Options::new(Mode::SentenceWindow, budget) };
+    let options = Options {
+        sentences: each_side,
+        ..Options::new(Mode::SentenceWindow, budget)
+    };
     let window = window(&tree, hit, &options).unwrap();
     let pieces = piece::of_window(&tree, &window);
     let tokens: u32 = pieces.iter().map(|piece| piece.tokens).sum();
     assert_eq!(tokens, window.expansion.used_tokens);
-    assert!(pieces.iter().all(|piece| !piece.gap_before), "a window of sentences is one run");
+    assert!(
+        pieces.iter().all(|piece| !piece.gap_before),
+        "a window of sentences is one run"
+    );
     let shown = |piece: &Piece| match piece.sentence {
         Some(sentence) => format!("{sentence}"),
         None => format!("n{}", piece.node),
@@ -121,8 +132,16 @@ fn a_tree_without_sentences_has_windows_of_the_hit_alone() {
 
 #[test]
 fn modes_have_the_numbers_of_the_interface() {
-    let modes: Vec<Mode> = (1..=5).map(|number| Mode::try_from(number).unwrap()).collect();
-    let right = [Mode::None, Mode::Tree, Mode::SentenceWindow, Mode::Linear, Mode::Parent];
+    let modes: Vec<Mode> = (1..=5)
+        .map(|number| Mode::try_from(number).unwrap())
+        .collect();
+    let right = [
+        Mode::None,
+        Mode::Tree,
+        Mode::SentenceWindow,
+        Mode::Linear,
+        Mode::Parent,
+    ];
     assert_eq!(modes, right);
     assert_eq!(Mode::try_from(0), Err(Error::UnknownMode(0)));
 }
@@ -131,5 +150,8 @@ fn modes_have_the_numbers_of_the_interface() {
 fn a_hit_outside_the_tree_is_an_error() {
     let drawn = Drawn::new("R0[a5]");
     let error = window(&drawn.tree, 2, &Options::new(Mode::Tree, 10)).unwrap_err();
-    assert_eq!(error.to_string(), "there is no node 2; the tree has 2 nodes, 0 to 1");
+    assert_eq!(
+        error.to_string(),
+        "there is no node 2; the tree has 2 nodes, 0 to 1"
+    );
 }

@@ -14,7 +14,12 @@ const WIDTH: u32 = 100_000;
 /// A chain in which every node has 5 tokens.
 fn chain() -> Tree {
     let parent = (0..DEPTH).map(|node| node.saturating_sub(1)).collect();
-    Tree::new(parent, vec![SECTION; DEPTH as usize], vec![5; DEPTH as usize]).unwrap()
+    Tree::new(
+        parent,
+        vec![SECTION; DEPTH as usize],
+        vec![5; DEPTH as usize],
+    )
+    .unwrap()
 }
 
 /// A root without text and children of 10 tokens.
@@ -54,7 +59,10 @@ fn a_hundred_thousand_siblings_cost_only_what_is_looked_at() {
     let tree = wide();
     let hit = WIDTH / 2;
     for gaps in [false, true] {
-        let options = |budget| Options { gaps, ..Options::new(Mode::Tree, budget) };
+        let options = |budget| Options {
+            gaps,
+            ..Options::new(Mode::Tree, budget)
+        };
         let grow = |budget| window(&tree, hit, &options(budget));
         let all = grow(10 * WIDTH).unwrap();
         assert_eq!((all.len(), all.refused), (WIDTH as usize + 1, 0));
@@ -68,12 +76,22 @@ fn a_hundred_thousand_siblings_cost_only_what_is_looked_at() {
 #[test]
 fn a_thousand_hits_among_a_hundred_thousand_siblings_are_one_answer() {
     let tree = wide();
-    let hits: Vec<Hit> =
-        (0..1_000).map(|rank| Hit { document: 0, node: 1 + rank * (WIDTH / 1_000) }).collect();
-    let options = Options { merge: true, ..Options::new(Mode::Tree, 200) };
+    let hits: Vec<Hit> = (0..1_000)
+        .map(|rank| Hit {
+            document: 0,
+            node: 1 + rank * (WIDTH / 1_000),
+        })
+        .collect();
+    let options = Options {
+        merge: true,
+        ..Options::new(Mode::Tree, 200)
+    };
     let apart = answer(&[&tree], &hits, &options).unwrap();
     assert_eq!(apart.passages.len(), 1_000);
-    let options = Options { token_budget: 1_010, ..options };
+    let options = Options {
+        token_budget: 1_010,
+        ..options
+    };
     let united = answer(&[&tree], &hits, &options).unwrap();
     assert_eq!(united.passages.len(), 1);
     // The first hit has no left side and reaches 100 to the right, the last 50.

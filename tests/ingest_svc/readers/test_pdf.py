@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pymupdf
 import pytest
+from made_pdf import HEIGHT, WIDTH, MadePdf, drawn
 
 from ingest_svc.readers.pdf import PdfLimits, read_pdf
-from made_pdf import HEIGHT, WIDTH, MadePdf, drawn
 from treespan.errors import (
     DamagedFile,
     EmptyFile,

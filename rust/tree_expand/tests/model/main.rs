@@ -5,90 +5,20 @@
 //! release builds.
 #![allow(clippy::unwrap_used)]
 
+mod answers;
 #[path = "../common/mod.rs"]
 mod common;
+mod drawn;
 mod naive;
 
 use std::collections::BTreeSet;
 
-use common::Random;
+use drawn::{budget_for, on_random_trees};
 use naive::{Document, Found, Why};
-use tree_expand::merge::{Hit, answer};
 use tree_expand::piece;
 use tree_expand::trace::{Direction, Expansion, Outcome, StopReason};
 use tree_expand::tree::Tree;
 use tree_expand::window::{Mode, Options, Window, window};
-
-fn trees() -> u64 {
-    let usual = if cfg!(debug_assertions) {
-        5_000
-    } else {
-        100_000
-    };
-    std::env::var("TREESPAN_TREES").map_or(usual, |count| count.parse().unwrap())
-}
-
-/// A tree of 1 to 40 nodes: flat, deep or bushy, with free nodes, texts of no tokens and texts
-/// without sentences.
-fn random_document(random: &mut Random) -> Document {
-    let nodes = 1 + random.below(40) as usize;
-    let climb = 1 + random.below(6);
-    let largest = [1, 3, 12, 60][random.below(4) as usize];
-    let kinds = 1 + random.below(3);
-    let mut document = Document {
-        parent: vec![0; nodes],
-        kind: vec![1; nodes],
-        tokens: vec![0; nodes],
-        has_text: vec![false; nodes],
-        sentences: vec![vec![]; nodes],
-    };
-    for node in 1..nodes {
-        let mut parent = node - 1;
-        // The parent of a node is the node before it or one of that node's ancestors.
-        while parent != 0 && random.below(climb) != 0 {
-            parent = document.parent[parent];
-        }
-        document.parent[node] = parent;
-        document.kind[node] = u8::try_from(2 + random.below(kinds)).unwrap();
-    }
-    for node in 0..nodes {
-        document.has_text[node] = random.below(5) != 0;
-        if document.has_text[node] {
-            let tokens = random.below(largest + 1);
-            document.tokens[node] = u64::from(tokens);
-            let count = random.below(4);
-            document.sentences[node] = (0..count)
-                .map(|_| u64::from(tokens / count + random.below(2)))
-                .collect();
-        }
-    }
-    document
-}
-
-fn tree_of(document: &Document) -> Tree {
-    let narrow = |&number: &u64| u32::try_from(number).unwrap();
-    let parent = document
-        .parent
-        .iter()
-        .map(|&node| u32::try_from(node).unwrap())
-        .collect();
-    let tokens = document.tokens.iter().map(narrow).collect();
-    let counts: Vec<u32> = document
-        .sentences
-        .iter()
-        .map(|own| u32::try_from(own.len()).unwrap())
-        .collect();
-    let sentences: Vec<u32> = document.sentences.iter().flatten().map(narrow).collect();
-    Tree::with_texts(parent, document.kind.clone(), tokens, &document.has_text)
-        .unwrap()
-        .with_sentences(&counts, &sentences)
-        .unwrap()
-}
-
-fn budget_for(random: &mut Random, document: &Document) -> u32 {
-    let all = u32::try_from(document.cost(0)).unwrap();
-    random.below(all + 4)
-}
 
 fn why(expansion: &Expansion) -> [Why; 4] {
     [
@@ -111,24 +41,6 @@ fn found(window: &Window) -> Found {
         spent: u64::from(window.expansion.used_tokens),
         why: why(&window.expansion),
     }
-}
-
-/// Runs a check on random trees, one thread for each processor.
-fn on_random_trees(seed: u64, check: impl Fn(&mut Random, &Document, &Tree) + Sync) {
-    let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
-    std::thread::scope(|scope| {
-        for thread in 0..threads {
-            let check = &check;
-            scope.spawn(move || {
-                for number in (thread..trees()).step_by(usize::try_from(threads).unwrap()) {
-                    let mut random = Random(seed ^ (number << 20));
-                    let document = random_document(&mut random);
-                    let tree = tree_of(&document);
-                    check(&mut random, &document, &tree);
-                }
-            });
-        }
-    });
 }
 
 #[test]
@@ -301,146 +213,6 @@ fn the_other_modes_agree_with_the_model() {
             };
             assert_eq!(seen, model, "{hit} {budget} {document:?}");
             assert_eq!(tokens, spent);
-        }
-    });
-}
-
-#[test]
-fn passages_agree_with_the_model() {
-    on_random_trees(3, |random, document, tree| {
-        let mode = [Mode::Tree, Mode::Tree, Mode::Linear, Mode::Parent][random.below(4) as usize];
-        let gaps = random.below(2) == 0;
-        let budget = budget_for(random, document);
-        let nodes = u32::try_from(tree.len()).unwrap();
-        let mut hits: Vec<Hit> = Vec::new();
-        for _ in 0..=random.below(6) {
-            let node = random.below(nodes);
-            if hits.iter().all(|hit| hit.node != node) {
-                hits.push(Hit { document: 0, node });
-            }
-        }
-        let options = Options {
-            gaps,
-            merge: true,
-            ..Options::new(mode, budget)
-        };
-        let answer = answer(&[tree], &hits, &options).unwrap();
-        let windows: Vec<(usize, BTreeSet<usize>)> = hits
-            .iter()
-            .map(|hit| {
-                let window = window(tree, hit.node, &options).unwrap();
-                (hit.node as usize, found(&window).taken)
-            })
-            .collect();
-        let seen: Vec<(Vec<usize>, Vec<usize>)> = answer
-            .passages
-            .iter()
-            .map(|passage| {
-                let nodes = passage
-                    .pieces
-                    .iter()
-                    .map(|piece| piece.node as usize)
-                    .collect();
-                (passage.hits.clone(), nodes)
-            })
-            .collect();
-        assert_eq!(
-            seen,
-            document.passages(&windows),
-            "{hits:?} {options:?} {document:?}"
-        );
-        check_answer(document, &answer, &windows);
-    });
-}
-
-/// A text comes once, gaps are told, and tokens add up.
-fn check_answer(
-    document: &Document,
-    answer: &tree_expand::merge::Answer,
-    windows: &[(usize, BTreeSet<usize>)],
-) {
-    let mut all: BTreeSet<usize> = BTreeSet::new();
-    for passage in &answer.passages {
-        let nodes: Vec<usize> = passage
-            .pieces
-            .iter()
-            .map(|piece| piece.node as usize)
-            .collect();
-        for (place, piece) in passage.pieces.iter().enumerate() {
-            let here = nodes[place];
-            assert!(all.insert(here), "a text comes once");
-            let missing =
-                place > 0 && (nodes[place - 1] + 1..here).any(|between| document.has_text[between]);
-            assert_eq!(piece.gap_before, missing);
-            assert_eq!(piece.hit, windows.iter().any(|&(hit, _)| hit == here));
-        }
-        let tokens: u64 = nodes.iter().map(|&node| document.tokens[node]).sum();
-        assert_eq!(passage.tokens, tokens);
-    }
-    let union: BTreeSet<usize> = windows
-        .iter()
-        .flat_map(|(_, taken)| taken.clone())
-        .collect();
-    assert_eq!(
-        answer.tokens,
-        document.sum(&union),
-        "all windows, each text charged once"
-    );
-}
-
-#[test]
-fn an_answer_stays_within_its_budget_but_for_its_best_hit() {
-    let modes = [
-        Mode::Tree,
-        Mode::Linear,
-        Mode::Parent,
-        Mode::None,
-        Mode::SentenceWindow,
-    ];
-    on_random_trees(4, |random, document, tree| {
-        let second = random_document(random);
-        let trees = [tree, &tree_of(&second)];
-        let documents = [document, &second];
-        let hits: Vec<Hit> = (0..=random.below(6))
-            .map(|_| {
-                let at = random.below(2) as usize;
-                let nodes = u32::try_from(trees[at].len()).unwrap();
-                Hit {
-                    document: at,
-                    node: random.below(nodes),
-                }
-            })
-            .collect();
-        let mode = modes[random.below(5) as usize];
-        let whole = budget_for(random, document);
-        let options = Options {
-            answer_token_budget: Some(whole),
-            gaps: random.below(2) == 0,
-            merge: random.below(2) == 0,
-            sentences: random.below(5),
-            ..Options::new(mode, budget_for(random, document))
-        };
-        let answer = answer(&trees, &hits, &options).unwrap();
-        let best = documents[hits[0].document].tokens[hits[0].node as usize];
-        assert!(
-            answer.tokens <= u64::from(whole).max(best),
-            "{hits:?} {options:?} {documents:?}"
-        );
-        assert_eq!(answer.passages[0].hits[0], 0, "the best hit comes");
-        let mut served: BTreeSet<usize> = answer.left_out.iter().copied().collect();
-        for passage in &answer.passages {
-            for &rank in &passage.hits {
-                assert!(served.insert(rank), "a hit is served once or left out");
-            }
-            let tokens: u64 = passage
-                .pieces
-                .iter()
-                .map(|piece| u64::from(piece.tokens))
-                .sum();
-            assert_eq!(passage.tokens, tokens);
-        }
-        for (rank, hit) in hits.iter().enumerate() {
-            assert!(served.contains(&rank) || options.merge && hits[..rank].contains(hit));
         }
     });
 }

@@ -92,8 +92,14 @@ impl Document {
             left: budget - alone.spent,
             taken: alone.taken,
             gaps,
-            right: Side { closed: false, why: Why::End },
-            left_side: Side { closed: false, why: Why::End },
+            right: Side {
+                closed: false,
+                why: Why::End,
+            },
+            left_side: Side {
+                closed: false,
+                why: Why::End,
+            },
         };
         let down = self.down(hit, &mut walk);
         let mut up = Why::End;
@@ -111,7 +117,11 @@ impl Document {
             current = parent;
         }
         let why = [down, walk.right.why, walk.left_side.why, up];
-        Found { taken: walk.taken, spent: budget - walk.left, why }
+        Found {
+            taken: walk.taken,
+            spent: budget - walk.left,
+            why,
+        }
     }
 
     fn down(&self, hit: usize, walk: &mut Walk) -> Why {
@@ -141,13 +151,20 @@ impl Document {
     fn sideways(&self, current: usize, walk: &mut Walk) {
         let level = self.children(self.parent[current]);
         let place = level.iter().position(|&node| node == current).unwrap();
-        let cheapest = level.iter().map(|&node| self.cost(node)).filter(|&cost| cost > 0).min();
+        let cheapest = level
+            .iter()
+            .map(|&node| self.cost(node))
+            .filter(|&cost| cost > 0)
+            .min();
         walk.right.tell(place + 1 < level.len());
         walk.left_side.tell(place > 0);
         let (mut right_ends, mut left_ends) = (walk.right.closed, walk.left_side.closed);
         for distance in 1.. {
             let right = level.get(place + distance).filter(|_| !right_ends);
-            let left = place.checked_sub(distance).map(|at| &level[at]).filter(|_| !left_ends);
+            let left = place
+                .checked_sub(distance)
+                .map(|at| &level[at])
+                .filter(|_| !left_ends);
             let mut ring: Vec<(usize, bool)> =
                 right.map(|&node| (node, true)).into_iter().collect();
             ring.extend(left.map(|&node| (node, false)));
@@ -155,7 +172,11 @@ impl Document {
                 return;
             }
             ring.sort_by_key(|&(node, is_right)| {
-                (self.kind[node] != self.kind[current], self.cost(node), !is_right)
+                (
+                    self.kind[node] != self.kind[current],
+                    self.cost(node),
+                    !is_right,
+                )
             });
             for (node, is_right) in ring {
                 if self.cost(node) <= walk.left {
@@ -163,11 +184,22 @@ impl Document {
                     walk.taken.extend(self.preorder(node));
                     continue;
                 }
-                let side = if is_right { &mut walk.right } else { &mut walk.left_side };
-                *side = Side { closed: !walk.gaps, why: Why::Budget };
+                let side = if is_right {
+                    &mut walk.right
+                } else {
+                    &mut walk.left_side
+                };
+                *side = Side {
+                    closed: !walk.gaps,
+                    why: Why::Budget,
+                };
                 // With gaps a side is left for this level once nothing on it could add text.
                 let hopeless = cheapest.is_some_and(|cheapest| walk.left < cheapest);
-                *(if is_right { &mut right_ends } else { &mut left_ends }) = !walk.gaps || hopeless;
+                *(if is_right {
+                    &mut right_ends
+                } else {
+                    &mut left_ends
+                }) = !walk.gaps || hopeless;
             }
         }
     }
@@ -291,10 +323,15 @@ impl Document {
                 first.entry(node).or_insert(rank);
             }
         }
-        let hits: BTreeMap<usize, usize> =
-            windows.iter().enumerate().map(|(rank, &(hit, _))| (hit, rank)).collect();
+        let hits: BTreeMap<usize, usize> = windows
+            .iter()
+            .enumerate()
+            .map(|(rank, &(hit, _))| (hit, rank))
+            .collect();
         let shown = first.keys().copied();
-        let shown = shown.filter(|node| self.has_text[*node] || hits.contains_key(node)).collect();
+        let shown = shown
+            .filter(|node| self.has_text[*node] || hits.contains_key(node))
+            .collect();
         let (mut passages, mut loose): (Vec<Vec<usize>>, Vec<usize>) = (Vec::new(), Vec::new());
         for run in self.runs(shown) {
             let (kept, cut) = self.without_headings_at_the_end(run, &hits);
@@ -303,13 +340,18 @@ impl Document {
         }
         for node in loose {
             let owner = windows[first[&node]].0;
-            let home = passages.iter_mut().find(|passage| passage.contains(&owner)).unwrap();
+            let home = passages
+                .iter_mut()
+                .find(|passage| passage.contains(&owner))
+                .unwrap();
             home.push(node);
         }
         let ranked = passages.into_iter().map(|mut nodes| {
             nodes.sort_unstable();
-            let mut ranks: Vec<usize> =
-                nodes.iter().filter_map(|node| hits.get(node).copied()).collect();
+            let mut ranks: Vec<usize> = nodes
+                .iter()
+                .filter_map(|node| hits.get(node).copied())
+                .collect();
             ranks.sort_unstable();
             (ranks, nodes)
         });
@@ -345,8 +387,11 @@ impl Document {
             return (vec![], run);
         }
         while let Some(&last) = run.last() {
-            let text_below =
-                self.preorder(last).into_iter().skip(1).any(|below| self.has_text[below]);
+            let text_below = self
+                .preorder(last)
+                .into_iter()
+                .skip(1)
+                .any(|below| self.has_text[below]);
             if hits.contains_key(&last) || !text_below {
                 break;
             }

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -85,7 +85,7 @@ def read_pdf(
     document = open_pdf(data, password)
     try:
         repaired = bool(document.is_repaired)
-        pages = _pages(document, limits, progress)
+        pages = _without_typewriter(_pages(document, limits, progress))
         quality = quality_of(pages)
         _check_text(pages, quality, repaired=repaired)
         outline, outline_entries = outline_of(document, limits.max_outline_entries)
@@ -107,7 +107,7 @@ def _pages(document: Any, limits: PdfLimits, progress: Progress | None) -> list[
     total = document.page_count
     if total > limits.max_pages:
         raise TooLarge(
-            f"too many pages: limit max_pages is {limits.max_pages}; this file has {total}"
+            f"too many pages: limit readers.max_pages is {limits.max_pages}; this file has {total}"
         )
     pages: list[Page] = []
     started = time.monotonic()
@@ -126,6 +126,20 @@ def _pages(document: Any, limits: PdfLimits, progress: Progress | None) -> list[
     return pages
 
 
+def _without_typewriter(pages: list[Page]) -> list[Page]:
+    """Return the pages; where most text is of equal width, as typed, that says nothing of code."""
+    counts: Counter[bool] = Counter()
+    for page in pages:
+        for line in page.lines:
+            counts[line.mono] += len(line.text)
+    if counts[True] <= counts[False]:
+        return pages
+    return [
+        replace(page, lines=tuple(replace(line, mono=False) for line in page.lines))
+        for page in pages
+    ]
+
+
 def _check_time(page: int, page_s: float, all_s: float, limits: PdfLimits) -> None:
     """Raise TooLarge where a page, or all pages so far, took too long."""
     if page_s > limits.seconds_per_page:
@@ -135,7 +149,7 @@ def _check_time(page: int, page_s: float, all_s: float, limits: PdfLimits) -> No
         )
     if all_s > limits.seconds:
         raise TooLarge(
-            f"too much time needed: limit seconds is {limits.seconds:g};"
+            f"too much time needed: limit readers.wall_s is {limits.seconds:g};"
             f" {page} pages took {all_s:.1f}"
         )
 

@@ -9,93 +9,145 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 from ingest_svc.readers.pdf_lines import Box, Cell, Row, box_around
-from ingest_svc.readers.pdf_tables import FoundTable, has_header, is_number
+from ingest_svc.readers.pdf_tables import FoundTable, has_header
+from ingest_svc.readers.pdf_text import is_number, is_period
 
 _MIN_ROWS = 3
 _MAX_CELL = 90
+_MOST_HEADER_ROWS = 4
+_MOST_SINGLE = 2
+"""A table goes on after no more rows of one cell in a row."""
 _MARKER = re.compile(r"^(?:[•◦▪■●○‣–—*·]|\(?[0-9A-Za-z]{1,3}[.)]|\.\d{1,2}|\d+(?:\.\d+)+\.?)$")
 
 
-@dataclass(slots=True)
+_Columns = tuple[tuple[float, float], ...]
+"""Left and right end of each column, from left to right."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Run:
-    """Rows of a table in the making, and the columns that they leave."""
+    """Rows of a table, from `start` to before `end`, and the columns that they leave."""
 
-    columns: list[list[float]] = field(default_factory=list)
-    """Left and right end of each column so far."""
-    end: int = 0
+    start: int
+    end: int
+    columns: _Columns
 
-    def takes(self, cells: Sequence[Cell]) -> bool:
-        """Widen the columns by a row's cells; False where a cell would join two of them."""
-        columns = [column[:] for column in self.columns]
-        for cell in cells:
-            touched = [
-                column
-                for column in columns
-                if cell.box.x0 < column[1] + 1.0 and column[0] - 1.0 < cell.box.x1
+
+def _touched(box: Box, columns: _Columns) -> list[int]:
+    return [
+        place
+        for place, (left, right) in enumerate(columns)
+        if box.x0 < right + 1.0 and left - 1.0 < box.x1
+    ]
+
+
+def _parted(cells: Sequence[Cell], columns: _Columns) -> list[Cell] | None:
+    """Return a row's cells, each in one column at most; None where that cannot be.
+
+    Numbers set so close that they came as one cell are parted where they are as many as the
+    columns that they cover.
+    """
+    parted: list[Cell] = []
+    for cell in cells:
+        touched = _touched(cell.box, columns)
+        words = cell.text.split()
+        if len(touched) < 2:
+            parted.append(cell)
+        elif len(words) == len(touched) and all(map(is_number, words)):
+            ends = [columns[place] for place in touched]
+            parted += [
+                Cell(Box(left, cell.box.y0, right, cell.box.y1), word)
+                for (left, right), word in zip(ends, words, strict=True)
             ]
-            if len(touched) > 1:
-                return False
-            if touched:
-                touched[0][0] = min(touched[0][0], cell.box.x0)
-                touched[0][1] = max(touched[0][1], cell.box.x1)
-            else:
-                columns.append([cell.box.x0, cell.box.x1])
-        self.columns = sorted(columns)
-        return True
+        else:
+            return None
+    places = [touched[0] for cell in parted if (touched := _touched(cell.box, columns))]
+    return parted if len(places) == len(set(places)) else None
+
+
+def _widened(columns: _Columns, cells: Sequence[Cell]) -> _Columns | None:
+    """Return the columns with room for a row's cells; None where a cell would join two of them."""
+    parted = _parted(cells, columns)
+    if parted is None:
+        return None
+    ends = [list(column) for column in columns]
+    for cell in parted:
+        touched = _touched(cell.box, columns)
+        if touched:
+            ends[touched[0]][0] = min(ends[touched[0]][0], cell.box.x0)
+            ends[touched[0]][1] = max(ends[touched[0]][1], cell.box.x1)
+        else:
+            ends.append([cell.box.x0, cell.box.x1])
+    wide = tuple(sorted((left, right) for left, right in ends))
+    apart = all(a[1] < b[0] for a, b in pairwise(wide))
+    return wide if apart else None
 
 
 def aligned_tables(rows: Sequence[Row]) -> list[tuple[int, int, FoundTable]]:
     """Return the tables among a column's rows, each with its first row and the one after it."""
     found: list[tuple[int, int, FoundTable]] = []
-    at = 0
+    at = free = 0
     while at < len(rows):
         end = at + 1
         if len(rows[at].cells) > 1 and not rows[at].mono:
-            run = _run_from(rows, at)
-            if run.end - at >= _MIN_ROWS:
-                table = _table(rows[at : run.end], run.columns)
-                if table is not None:
-                    found.append((at, run.end, table))
-                    end = run.end
+            run = _with_rows_above(rows, _run_from(rows, at), free)
+            table = _table(rows[run.start : run.end], run.columns)
+            if table is not None:
+                found.append((run.start, run.end, table))
+                end = free = run.end
         at = end
     return found
 
 
 def _run_from(rows: Sequence[Row], start: int) -> _Run:
     """Return the longest run of rows from a start that keep their columns apart."""
-    run = _Run()
-    run.takes(rows[start].cells)
-    run.end = start + 1
+    columns: _Columns = tuple((cell.box.x0, cell.box.x1) for cell in rows[start].cells)
+    run = _Run(start, start + 1, columns)
     for at in range(start + 1, len(rows)):
-        row, before = rows[at], rows[at - 1]
-        gap = row.box.y0 - before.box.y1
+        row = rows[at]
         single = len(row.cells) == 1
-        if row.mono or gap > (0.9 if single else 3.2) * max(row.size, before.size):
+        if not _is_near(rows[at - 1], row) or (single and not _is_narrow(row, run.columns)):
             break
-        if single and not _is_wrapped(rows, at, run):
+        wide = _widened(columns, row.cells)
+        if wide is None:
             break
-        if not run.takes(row.cells):
-            break
+        columns = wide
         if not single:
-            run.end = at + 1
-        elif len(rows) > at + 1 and len(rows[at + 1].cells) == 1 and at - run.end >= 2:
+            run = _Run(start, at + 1, columns)
+        elif at - run.end >= _MOST_SINGLE:
             break
     return run
 
 
-def _is_wrapped(rows: Sequence[Row], at: int, run: _Run) -> bool:
-    """Tell whether a row of one cell may go on with a cell of the row above: it is narrow."""
-    cell = rows[at].cells[0].box
-    widest = run.columns[-1][1] - run.columns[0][0]
-    return cell.width < 0.6 * widest
+def _with_rows_above(rows: Sequence[Row], run: _Run, free: int) -> _Run:
+    """Return a run with rows above it that fit its columns, such as a header set closer."""
+    while run.start > free:
+        row = rows[run.start - 1]
+        wide = _widened(run.columns, row.cells)
+        near = len(row.cells) > 1 and _is_near(row, rows[run.start])
+        if wide is None or not near or row.mono:
+            break
+        run = _Run(run.start - 1, run.end, wide)
+    return run
 
 
-def _table(rows: Sequence[Row], columns: list[list[float]]) -> FoundTable | None:
+def _is_near(above: Row, row: Row) -> bool:
+    """Tell whether a row follows the one above as in a table: rows of one cell have to be close."""
+    most = 0.9 if len(row.cells) == 1 else 3.2
+    return not row.mono and row.box.y0 - above.box.y1 <= most * max(row.size, above.size)
+
+
+def _is_narrow(row: Row, columns: _Columns) -> bool:
+    """Tell whether a row of one cell may go on with a cell of the row above."""
+    return row.cells[0].box.width < 0.6 * (columns[-1][1] - columns[0][0])
+
+
+def _table(rows: Sequence[Row], columns: _Columns) -> FoundTable | None:
     """Return the table of rows and columns, None where they are something else."""
     grid = [_in_columns(row, columns) for row in rows]
     if not _is_table(grid, rows):
@@ -103,26 +155,37 @@ def _table(rows: Sequence[Row], columns: list[list[float]]) -> FoundTable | None
     merged = _with_wrapped_rows(grid, rows)
     if len(merged) < 2:
         return None
-    header = merged[0] if has_header(merged) else ("",) * len(columns)
+    count = _header_rows(merged)
+    header = [" ".join(filter(None, names)) for names in zip(*merged[:count], strict=True)]
     return FoundTable(
         box=box_around([row.box for row in rows]),
-        header=header,
-        rows=tuple(merged[1:] if any(header) else merged),
+        header=tuple(header or [""] * len(columns)),
+        rows=tuple(merged[count:]),
         xs=tuple(column[0] for column in columns),
         page=rows[0].page,
     )
 
 
-def _in_columns(row: Row, columns: list[list[float]]) -> tuple[str, ...]:
+def _header_rows(rows: list[tuple[str, ...]]) -> int:
+    """Return how many rows at the top name the columns: rows of words above rows of numbers."""
+    for count, row in enumerate(rows[: _MOST_HEADER_ROWS + 1]):
+        numbers = sum(is_number(cell) and not is_period(cell) for cell in row)
+        if numbers:
+            filled = sum(map(bool, row[1:]))
+            return count if count and 2 * numbers >= filled else int(has_header(rows))
+    return int(has_header(rows))
+
+
+def _in_columns(row: Row, columns: _Columns) -> tuple[str, ...]:
     """Return the texts of a row's cells, by column."""
     texts = [""] * len(columns)
-    for cell in row.cells:
+    for cell in _parted(row.cells, columns) or row.cells:
         place = _column_of(cell.box, columns)
         texts[place] = f"{texts[place]} {cell.text}".strip()
     return tuple(texts)
 
 
-def _column_of(box: Box, columns: list[list[float]]) -> int:
+def _column_of(box: Box, columns: _Columns) -> int:
     middle = (box.x0 + box.x1) / 2
     return min(
         range(len(columns)),

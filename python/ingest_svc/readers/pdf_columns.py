@@ -27,10 +27,13 @@ from statistics import median
 
 from ingest_svc.readers.pdf_lines import Box, Line, box_around
 from ingest_svc.readers.pdf_tables import FoundTable
-from ingest_svc.readers.pdf_text import is_right_to_left, unspaced_count
+from ingest_svc.readers.pdf_text import is_number, is_right_to_left, unspaced_count
 
 _MIN_LINES = 3
 _MIN_GUTTER = 7.0
+_ONE_BASELINE = 3.0
+_TABLE_ALIGNED = 0.7
+"""Share of items level with one of the other side from which on both may be a table."""
 _MIN_COLUMN_SHARE = 0.15
 _DEEPEST = 6
 _FULL, _HALF = (0.8, 28.0), (0.5, 18.0)
@@ -186,17 +189,26 @@ def _are_columns(left: list[Item], right: list[Item], whole: Box) -> bool:
         return False
     if _is_prose(left, left_box, _FULL) and _is_prose(right, right_box, _FULL):
         return True
+    aligned = _aligned_share(left, right)
+    if aligned > _TABLE_ALIGNED and max(_number_share(left), _number_share(right)) > 0.5:
+        return False
     fewer = min(len(left), len(right))
     changes = _changes_of_side(left, right)
-    row_wise = changes >= 1.1 * fewer and _aligned_share(left, right) > 0.7
+    row_wise = changes >= 1.1 * fewer and aligned > _TABLE_ALIGNED
     if _is_prose(left, left_box, _HALF) and _is_prose(right, right_box, _HALF):
         return not row_wise
     return changes <= max(2, 0.3 * fewer)
 
 
 def _line_count(items: list[Item]) -> int:
-    """Return how many lines items stand for, a table as enough for a column."""
-    return sum(1 if item.line is not None else _MIN_LINES for item in items)
+    """Return on how many baselines items stand, a table counting as enough for a column."""
+    count = sum(_MIN_LINES for item in items if item.line is None)
+    foot = float("-inf")
+    for y in sorted(item.box.y1 for item in items if item.line is not None):
+        if y - foot > _ONE_BASELINE:
+            count += 1
+            foot = y
+    return count
 
 
 def _is_prose(items: list[Item], box: Box, least: tuple[float, float]) -> bool:
@@ -206,6 +218,11 @@ def _is_prose(items: list[Item], box: Box, least: tuple[float, float]) -> bool:
         return True
     fill = median(item.box.width / max(box.width, 1.0) for item in lines)
     return fill >= least[0] and median(item.weight for item in lines) >= least[1]
+
+
+def _number_share(items: list[Item]) -> float:
+    """Return the share of numbers among items, as a side of a table has many."""
+    return sum(item.line is not None and is_number(item.line.text) for item in items) / len(items)
 
 
 def _changes_of_side(left: list[Item], right: list[Item]) -> int:

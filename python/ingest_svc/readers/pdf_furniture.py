@@ -264,6 +264,8 @@ def _unless_nothing_is_left(
     empty = sum(lost[page.number] >= len(page.lines) > 0 for page in pages)
     if empty <= 0.5 * len(pages):
         return taken
+    if empty == len(pages):
+        return set()
     return {index for index in taken if _PAGE_NUMBER.match(rows[index].text)}
 
 

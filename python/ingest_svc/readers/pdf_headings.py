@@ -170,7 +170,7 @@ def _without_crowds(candidates: list[_Candidate], pieces: Sequence[Piece]) -> li
         c
         for c in candidates
         if (c.large or c.number is not None or by_style[c.style] <= max(2, 0.6 * texts))
-        and not (c.plain and c.number and c.number.text.isascii() and ranks[c.number.rank] < 2)
+        and not (c.plain and c.number and _is_alone(c.number, ranks))
         and not (
             c.plain
             and c.number
@@ -179,6 +179,12 @@ def _without_crowds(candidates: list[_Candidate], pieces: Sequence[Piece]) -> li
             and ranks[c.number.rank] > 40
         )
     ]
+
+
+def _is_alone(number: Number, ranks: Counter[int]) -> bool:
+    """Tell whether nothing else bears a number out: no other of its kind, no shallower decimal."""
+    parent = len(number.parts) > 1 and ranks[number.rank - 1] > 0
+    return number.text.isascii() and ranks[number.rank] < 2 and not parent
 
 
 def _outline_styles(pieces: Sequence[Piece]) -> dict[_Style, int]:

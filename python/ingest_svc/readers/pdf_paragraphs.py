@@ -23,7 +23,7 @@ CONTENTS_LINE = re.compile(r"(?:…|\.{3,})\s*[\divxlc]+\s*$")
 """A line of a table of contents: leader dots and a page number at its end."""
 CAPTION = re.compile(
     r"^(?:(?:fig(?:ure|\.)?|table|tab\.|abb(?:ildung|\.)?|tabelle|tableau|tabla|tabela|listing|chart"
-    r"|algorithm(?:us)?)\s*(?:\d+|[IVX]+)(?:[.\-–]\d+)*[a-z]?(?:\s*[.:|–—)]|\s*$|\s+(?-i:[^a-z\s]))"
+    r"|algorithm(?:us)?)\s*(?:[A-Z]?[.\-–]?\d+|[IVX]+)(?:[.\-–]\d+)*[a-z]?(?:\s*[.:|–—)]|\s*$|\s+(?-i:[^a-z\s]))"
     r"|[图表圖]\s*[\d一二三四五六七八九十])",
     re.IGNORECASE,
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ingest_svc.readers.block import Warning
 from ingest_svc.readers.pdf_lines import Page
+from ingest_svc.readers.pdf_text import squeezed
 
 _LITTLE = 60
 """Fewer characters than this beside a large picture or many paths are no text layer."""
@@ -69,7 +70,8 @@ def quality_of(pages: Sequence[Page]) -> Quality:
     bad: list[int] = []
     blank: list[int] = []
     for page in pages:
-        text = " ".join(line.text for line in page.lines)
+        # Leader dots without letters of their own are no fault of the text.
+        text = " ".join(squeezed(line.text) for line in page.lines)
         if not text and page.picture_share < 0.01 and page.drawings == 0:
             blank.append(page.number)
         elif _has_no_text(text, page):

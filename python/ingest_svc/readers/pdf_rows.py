@@ -14,6 +14,7 @@ from itertools import pairwise
 from ingest_svc.readers.pdf_lines import Box, Cell, Line, Row, box_around
 from ingest_svc.readers.pdf_text import (
     has_right_to_left,
+    is_number,
     is_right_to_left,
     is_unspaced,
     squeezed,
@@ -23,6 +24,8 @@ _WORD_GAP = 0.12
 """A gap wider than this many font sizes is a space between words."""
 _CELL_GAP = 1.1
 """A gap wider than this many font sizes parts two cells of a row."""
+_NUMBER_GAP = 0.4
+"""Two numbers are parted by a gap this wide already."""
 
 
 def baselines(lines: Iterable[Line]) -> list[list[Line]]:
@@ -131,7 +134,9 @@ def _cells(lines: list[Line]) -> tuple[Cell, ...]:
     """Return the stretches of a row that wide gaps part, from left to right."""
     cells: list[list[Line]] = [[lines[0]]]
     for before, line in pairwise(lines):
-        if line.box.x0 - before.box.x1 > _CELL_GAP * max(before.size, line.size):
+        numbers = is_number(before.text) and is_number(line.text)
+        least = _NUMBER_GAP if numbers else _CELL_GAP
+        if line.box.x0 - before.box.x1 > least * max(before.size, line.size):
             cells.append([line])
         else:
             cells[-1].append(line)

@@ -7,7 +7,6 @@ and rows without any text are dropped.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,12 +14,11 @@ from ingest_svc.readers.pdf_grid import Grid, GridCell, grids_of
 from ingest_svc.readers.pdf_grid_text import with_columns_of_text
 from ingest_svc.readers.pdf_lines import Box, Line, Page
 from ingest_svc.readers.pdf_rows import baselines, cell_text
-from ingest_svc.readers.pdf_text import is_right_to_left
+from ingest_svc.readers.pdf_text import is_number, is_period, is_right_to_left
 
 _MIN_DRAWINGS = 4
 _SLACK = 2.0
 _MAX_TITLE_BANDS = 3
-_YEAR = re.compile(r"^(?:19|20)\d\d$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +240,9 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     named = [place for place, cell in enumerate(rows[0]) if cell]
     below = rows[1]
     alike = sum(
-        is_number(rows[0][place]) and is_number(below[place]) and not _YEAR.match(rows[0][place])
+        is_number(rows[0][place])
+        and is_number(below[place])
+        and (is_period(below[place]) or not is_period(rows[0][place]))
         for place in named
     )
     if 2 * alike >= len(named):
@@ -250,15 +250,8 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     return not (len(rows[0]) == 2 and _is_label_list(rows))
 
 
-def is_number(text: str) -> bool:
-    """Tell whether a cell holds a number, an amount, a share or a date rather than words."""
-    digits = sum(character.isdecimal() for character in text)
-    letters = sum(character.isalpha() for character in text)
-    return digits > 0 and letters <= 0.34 * digits
-
-
 def _is_label_list(rows: Sequence[Sequence[str]]) -> bool:
     """Tell whether two columns are names and their values rather than a table with a header."""
     return any(row[0].endswith((":", "：", "?", "؟")) for row in rows[:1]) or (
-        is_number(rows[0][1]) and not _YEAR.match(rows[0][1]) and not is_number(rows[0][0])
+        is_number(rows[0][1]) and not is_period(rows[0][1]) and not is_number(rows[0][0])
     )

@@ -48,7 +48,7 @@ _DRAWN_BULLET = re.compile("^[^\\w\\s(\\[{]?[a-z]?[\x01-\x08\x0e-\x1b\uf000-\uf0
 _CONTROL = re.compile("[\x01-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 _SPECIAL = re.compile("[^\x20-\x7e\u00a1-\u1fff\u3000-\ud7ff]|[\u1680]")
 _BLANKS = re.compile(r" {2,}")
-_DOTS = re.compile(r"(?:\s*[.·…‥_]){5,}")
+_DOTS = re.compile(r"(?:\s*[.·…‥_]){5,}|\ufffd{5,}")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u31f0-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef]"
@@ -167,3 +167,21 @@ _TERMINAL = re.compile(rf"{_STOPS}{_CLOSERS}\s*$|\D{_STOPS}{_CLOSERS}\d{{1,3}}$"
 def ends_sentence(text: str) -> bool:
     """Tell whether a text ends as a sentence does, footnote marks after the stop allowed."""
     return _TERMINAL.search(text[-12:]) is not None
+
+
+_DIGITS = re.compile(r"\d+")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a cell holds a number, an amount, a share or a date rather than words."""
+    digits = sum(character.isdecimal() for character in text)
+    letters = sum(character.isalpha() for character in text)
+    return digits > 0 and letters <= 0.34 * digits
+
+
+def is_period(text: str) -> bool:
+    """Tell whether the numbers of a text are years, or years and their short forms ("2015-16")."""
+    numbers = _DIGITS.findall(text)
+    years = [number for number in numbers if len(number) == 4 and _YEAR.match(number)]
+    return bool(years) and all(number in years or len(number) < 3 for number in numbers)

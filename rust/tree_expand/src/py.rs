@@ -10,6 +10,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyValueError};
+use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -357,14 +358,14 @@ fn number<'a, 'py, T: Whole + FromPyObject<'a, 'py>>(value: &'a Bound<'py, PyAny
 
 fn optional_number<'py, T: Whole>(value: &Bound<'py, PyAny>) -> PyResult<Option<T>>
 where
-    T: for<'a> FromPyObject<'a, 'py>,
+    T: FromPyObjectOwned<'py>,
 {
     (!value.is_none()).then(|| number(value)).transpose()
 }
 
 fn numbers<'py, T: Whole>(value: &Bound<'py, PyAny>) -> PyResult<Vec<T>>
 where
-    T: for<'a> FromPyObjectOwned<'a, 'py>,
+    T: FromPyObjectOwned<'py>,
 {
     extracted(value, T::RANGE)
 }

@@ -219,6 +219,38 @@ def test_a_table_without_rules_is_found_by_its_columns():
     assert drawn(made.blocks())[1:] == ["TABLE Item|Pieces|Price / Bolt|12|3.50 / Nut||1.20"]
 
 
+def test_numbers_set_too_close_to_tell_apart_are_parted_by_the_rows_below():
+    made = MadePdf().page().lines(60, 90, PROSE)
+    made.text(60, 160, "All").text(180, 160, "1,234,567 2,345,678 3,456,789")
+    for row, name in enumerate(["North", "South", "West"]):
+        made.text(60, 178 + 18 * row, name)
+        for column in range(3):
+            made.text(200 + 55 * column, 178 + 18 * row, f"{row}{column}")
+    assert drawn(made.blocks())[1:] == [
+        "TABLE ||| / All|1,234,567|2,345,678|3,456,789 / North|00|01|02 / South|10|11|12"
+        " / West|20|21|22"
+    ]
+
+
+def test_a_contents_list_is_no_table():
+    made = MadePdf().page().lines(60, 90, PROSE)
+    for row, (title, page) in enumerate([("Aims", 2), ("Means", 5), ("Ends", 9), ("Sources", 12)]):
+        made.text(60, 160 + 18 * row, str(row + 1)).text(80, 160 + 18 * row, title)
+        made.text(500, 160 + 18 * row, str(page))
+    assert [block.table for block in made.blocks()] == [None] * 5
+
+
+def test_a_page_number_stays_where_it_is_all_there_is():
+    assert drawn(MadePdf().page().text(290, 800, "7").blocks()) == ["PARAGRAPH 7"]
+
+
+def test_typed_pages_are_text_and_not_code():
+    made = MadePdf().page()
+    for step, line in enumerate(PROSE):
+        made.text(20, 100 + 14 * step, line, 10, "cour")
+    assert drawn(made.blocks()) == [f"PARAGRAPH {' '.join(PROSE)}"]
+
+
 def test_a_table_on_a_rotated_page_keeps_rows_and_columns():
     rows = [["Name", "City", "Score"], ["Ann", "Bern", "12"], ["Bob", "Rome", "7"]]
     made = MadePdf().page().grid(60, 140, rows)
@@ -321,7 +353,7 @@ def test_an_owner_password_alone_hides_nothing():
 
 
 def test_too_many_pages_are_refused_with_the_limit():
-    with pytest.raises(TooLarge, match="limit max_pages is 1; this file has 2"):
+    with pytest.raises(TooLarge, match=r"limit readers\.max_pages is 1; this file has 2"):
         read_pdf(MadePdf().page().page().data(), limits=PdfLimits(max_pages=1))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ingest_svc.readers.pdf_grid import GridCell, grids_of
 from ingest_svc.readers.pdf_lines import Box, Line, Page, Rules
 from ingest_svc.readers.pdf_split import lines_over_rules, split_at_rules
-from ingest_svc.readers.pdf_tables import FoundTable, has_header, is_number, ruled_tables
+from ingest_svc.readers.pdf_tables import FoundTable, has_header, ruled_tables
+from ingest_svc.readers.pdf_text import is_number, is_period
 
 
 def line(order: int, x: float, y: float, text: str) -> Line:
@@ -148,3 +149,8 @@ def test_numbers_are_told_from_words():
     numbers = ["12", "4,864", "$3.50", "12 %", "-7", "2015-07-01"]
     words = ["Ann", "Q1 sales", "", "twelve"]
     assert [is_number(text) for text in numbers + words] == [True] * 6 + [False] * 4
+
+
+def test_years_are_told_from_other_numbers():
+    texts = ["2015", "2008–09 to 2015–16", "1,998 pieces", "20150", "12"]
+    assert [is_period(text) for text in texts] == [True, True, False, False, False]

@@ -116,8 +116,8 @@ class FakeIngest(_Fake, ingest_grpc.IngestServiceServicer):
             fail(context, errors.HashMismatch("header.content_sha256", "it differs"))
         if data.startswith(b"bad"):
             fail(context, errors.DamagedFile("page 3 cannot be read"))
-        while self.stages:
-            self._looked.wait(5)
+        while self.stages and context.is_active():
+            self._looked.wait(0.2)
             self._looked.clear()
         return self._ingested(header, data)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import sys
-import threading
 from concurrent import futures
 from contextlib import ExitStack
+from functools import partial
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -37,7 +37,9 @@ def serve(config: Config) -> None:
         reader = open_reader(config.store.path)
         parts.callback(reader.close)
         index = Index(config.search)
-        follower = Follower(reader, index, config.search.poll_ms / 1000)
+        healthy = health.HealthServicer()
+        healthy.set(SERVICE, health_pb2.HealthCheckResponse.NOT_SERVING)
+        follower = Follower(reader, index, config.search.poll_ms / 1000, partial(_tell, healthy))
         follower.start()
         parts.callback(follower.stop)
         embedder = Embedder.open(
@@ -59,10 +61,16 @@ def serve(config: Config) -> None:
             config.search.max_message_bytes,
         )
         service = SearchService(pipeline, index, follower, reader, embedder, config.search)
-        _run(config, service, follower, {"store": reader.engine(), "model": embedder.name})
+        _run(config, service, healthy)
 
 
-def _run(config: Config, service: SearchService, follower: Follower, about: dict[str, str]) -> None:
+def _tell(healthy: health.HealthServicer, following: bool) -> None:
+    """Say whether the index is equal to the store."""
+    status = health_pb2.HealthCheckResponse
+    healthy.set(SERVICE, status.SERVING if following else status.NOT_SERVING)
+
+
+def _run(config: Config, service: SearchService, healthy: health.HealthServicer) -> None:
     server = grpc.server(
         futures.ThreadPoolExecutor(config.search.threads, thread_name_prefix="call"),
         interceptors=[SyncEdge(config.log, config.search.default_deadline_s)],
@@ -70,20 +78,12 @@ def _run(config: Config, service: SearchService, follower: Follower, about: dict
         maximum_concurrent_rpcs=config.search.concurrency,
     )
     server.add_generic_rpc_handlers((service.handlers(),))
-    healthy = health.HealthServicer()
-    healthy.set(SERVICE, health_pb2.HealthCheckResponse.NOT_SERVING)
     health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
     reflection.enable_server_reflection((SERVICE, reflection.SERVICE_NAME), server)
     bind(server, config.search.address)
     metrics.serve(config.search.metrics_port)
     server.start()
-
-    def ready() -> None:
-        follower.wait_ready()
-        healthy.set(SERVICE, health_pb2.HealthCheckResponse.SERVING)
-        _log.info("serving", extra={"address": config.search.address, **about})
-
-    threading.Thread(target=ready, name="ready", daemon=True).start()
+    _log.info("serving", extra={"address": config.search.address, **service.about()})
 
     def stop() -> None:
         _log.info("stopping", extra={"grace_s": config.search.drain_s})

@@ -16,25 +16,40 @@ from treespan.errors import CollectionNotFound, DeadlineExceeded, TreespanError
 from treespan.store.records import Change
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from search_svc.index import Index
     from treespan.store.interface import Reader
     from treespan.store.records import Operation
 
 _BATCH = 1000
 _AFTER_FAILURE_S = 0.5
+_AFTER_FAULT_S = 5.0
 _log = logging.getLogger(__name__)
 
 
 class Follower:
     """Keeps an index equal to the store; one thread applies changes, another seals graphs."""
 
-    def __init__(self, reader: Reader, index: Index, poll_s: float) -> None:
+    def __init__(
+        self, reader: Reader, index: Index, poll_s: float, tell: Callable[[bool], None]
+    ) -> None:
+        """Take the parts.
+
+        Args:
+            reader: The store.
+            index: What is kept equal to it; changed by this follower alone.
+            poll_s: How often the store is asked for changes.
+            tell: Told True when the index is equal to the store, False when it cannot be kept so.
+        """
         self._reader = reader
         self._index = index
         self._poll_s = poll_s
+        self._tell = tell
         self._applied = 0
         self._epoch = ""
-        self._ready = threading.Event()
+        self._following = False
+        self._loaded = False
         self._stop = threading.Event()
         self._sealable = threading.Event()
         self._moved = threading.Condition()
@@ -55,9 +70,10 @@ class Follower:
         for thread in self._threads:
             thread.join()
 
-    def wait_ready(self, timeout_s: float | None = None) -> bool:
-        """Wait until everything that the store held at the start is searchable."""
-        return self._ready.wait(timeout_s)
+    @property
+    def loaded(self) -> bool:
+        """Return whether everything that the store held at the start is searchable."""
+        return self._loaded
 
     @property
     def applied_seq(self) -> int:
@@ -81,17 +97,29 @@ class Follower:
     def _follow(self) -> None:
         while not self._stop.is_set():
             try:
-                if not self._ready.is_set() or self._reader.changed():
+                if self._reader.changed() or not self._following:
                     self._catch_up()
-                    self._ready.set()
+                    self._say(following=True)
                 self._stop.wait(self._poll_s)
             except TreespanError as error:
                 _log.warning("cannot read the store: %s", error)
+                self._say(following=False)
                 self._stop.wait(_AFTER_FAILURE_S)
+            except Exception:
+                # A fault of ours must not end the thread: nothing would be searchable any more.
+                _log.exception("cannot apply a change; the index is made anew")
+                self._epoch = ""
+                self._say(following=False)
+                self._stop.wait(_AFTER_FAULT_S)
+
+    def _say(self, *, following: bool) -> None:
+        if following is not self._following:
+            self._following = following
+            self._tell(following)
 
     def _catch_up(self) -> None:
         epoch = self._reader.epoch()
-        if epoch != self._epoch:
+        if epoch != self._epoch or not self._following:
             self._load(epoch)
         while operations := self._reader.operations_after(self._applied, _BATCH):
             for operation in operations:
@@ -103,6 +131,7 @@ class Follower:
     def _load(self, epoch: str) -> None:
         """Index everything that the store shows."""
         start = time.monotonic()
+        self._loaded = False
         self._index.clear()
         seq = self._reader.last_seq()
         for record in self._reader.all_collections():
@@ -115,6 +144,7 @@ class Follower:
                 documents += 1
         self._epoch = epoch
         self._move_to(seq)
+        self._loaded = True
         _log.info(
             "loaded the store",
             extra={

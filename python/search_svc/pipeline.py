@@ -139,6 +139,8 @@ class Pipeline:
             self._follower.wait_for(min_seq, call.time_left_s())
 
     def _collection(self, tenant: Tenant, name: str, call: Call) -> CollectionIndex:
+        if not self._follower.loaded:
+            raise NotServing("the store is still being loaded; try again in a moment")
         collection = self._index.collection(tenant, name)
         if collection is None:
             self._reader.collection(tenant, name)  # says what is wrong, unless it is only new

@@ -70,6 +70,10 @@ class SearchService:
             },
         )
 
+    def about(self) -> dict[str, str]:
+        """Return what the log says of the service at its start."""
+        return {"store": self._reader.engine(), "model": self._embedder.name}
+
     def search(self, request: pb.SearchRequest, _: grpc.ServicerContext) -> bytes:
         """Answer one search."""
         call = current_call()

@@ -27,6 +27,8 @@ def configure(config: LogConfig, service: str) -> None:
     text = config.format == "text" or (config.format == "auto" and sys.stderr.isatty())
     handler.setFormatter(TextFormatter(service) if text else JsonFormatter(service))
     logging.basicConfig(level=config.level.upper(), handlers=[handler], force=True)
+    # At debug, gRPC says something at every turn of its event loop.
+    logging.getLogger("grpc").setLevel(logging.INFO)
 
 
 class JsonFormatter(logging.Formatter):

@@ -49,7 +49,7 @@ class PdfLimits:
     max_outline_entries: int = 20_000
     max_drawing_bytes: int = 4_000_000
     """Longest page content, in bytes, whose drawings are looked at for tables."""
-    max_rules: int = 6_000
+    max_rules: int = 3_000
     """Most drawn lines on a page that is searched for tables."""
 
 
@@ -188,14 +188,15 @@ def _warnings(
                 "REPLACED_CHARACTERS", f"{total} characters are no text and were replaced", broken
             )
         )
-    crowded = [page.number for page in pages if page.rules.count > limits.max_rules]
-    if crowded:
+    left = [p.number for p in pages if not p.searched or p.rules.count > limits.max_rules]
+    if left:
         found.append(
             Warning(
                 "TRUNCATED_TABLE",
-                f"more drawn lines than the limit max_rules, {limits.max_rules}:"
-                " tables there were left as text",
-                crowded,
+                "tables there were left as text: more drawn lines than the limit max_rules,"
+                f" {limits.max_rules}, or more content than max_drawing_bytes,"
+                f" {limits.max_drawing_bytes}",
+                left,
             )
         )
     return found

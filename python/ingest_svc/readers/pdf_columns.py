@@ -20,6 +20,7 @@ table's rows.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -32,6 +33,8 @@ from ingest_svc.readers.pdf_text import is_number, is_right_to_left, unspaced_co
 _MIN_LINES = 3
 _MIN_GUTTER = 7.0
 _ONE_BASELINE = 3.0
+_LEVEL = 1.5
+"""Feet of lines within this many points are level."""
 _TABLE_ALIGNED = 0.7
 """Share of items level with one of the other side from which on both may be a table."""
 _MIN_COLUMN_SHARE = 0.15
@@ -235,5 +238,8 @@ def _aligned_share(left: list[Item], right: list[Item]) -> float:
     """Return how many items of the shorter side stand on a baseline of the other."""
     fewer, more = (left, right) if len(left) <= len(right) else (right, left)
     feet = sorted(item.box.y1 for item in more)
-    close = sum(1 for item in fewer if any(abs(item.box.y1 - foot) < 1.5 for foot in feet))
+    close = 0
+    for item in fewer:
+        at = bisect_left(feet, item.box.y1 - _LEVEL)
+        close += at < len(feet) and feet[at] < item.box.y1 + _LEVEL
     return close / max(len(fewer), 1)

@@ -19,6 +19,8 @@ from ingest_svc.readers.pdf_lines import Box, Rules
 _NEAR = 3.0
 """Rules closer than this, in points, stand on one place."""
 
+_MOST_CELLS = 20_000
+"""A grid of more elementary cells than this is graph paper or a drawing."""
 _TICK = 16.0
 """Check boxes are no larger than this, in points."""
 
@@ -133,7 +135,7 @@ def _places(segments: list[Segment], low: float, high: float) -> tuple[float, ..
 
 
 def _grid(horizontal: list[Segment], vertical: list[Segment]) -> Grid | None:
-    """Return the grid of one group of rules; None where it encloses nothing."""
+    """Return the grid of one group of rules; None where it encloses nothing or too much."""
     if len(horizontal) < 2 and len(vertical) < 2:
         return None
     left = min([s[1] for s in horizontal] + [s[0] for s in vertical])
@@ -141,7 +143,7 @@ def _grid(horizontal: list[Segment], vertical: list[Segment]) -> Grid | None:
     top = min([s[0] for s in horizontal] + [s[1] for s in vertical])
     bottom = max([s[0] for s in horizontal] + [s[2] for s in vertical])
     xs, ys = _places(vertical, left, right), _places(horizontal, top, bottom)
-    if len(xs) < 2 or len(ys) < 2:
+    if len(xs) < 2 or len(ys) < 2 or len(xs) * len(ys) > _MOST_CELLS:
         return None
     cells = _cells(xs, ys, horizontal, vertical)
     return Grid(box=Box(left, top, right, bottom), xs=xs, ys=ys, cells=cells)

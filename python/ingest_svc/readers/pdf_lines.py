@@ -104,7 +104,9 @@ class Page:
     lines: tuple[Line, ...]
     rules: Rules
     drawings: int
-    """Paths drawn; 0 where they were not counted."""
+    """Paths drawn; 0 where they were not looked at."""
+    searched: bool
+    """False where the page's content was too long to look at its drawings."""
     picture_share: float
     """Share of the page's area under pictures, 0 to 1; looked at where there is little text."""
     broken_characters: int

@@ -67,7 +67,8 @@ def read_page(document: Any, index: int, max_drawing_bytes: int) -> Page:
         broken += replaced
         if line is not None:
             lines.append(line)
-    drawings = _drawings(document, page, max_drawing_bytes)
+    searched = _content_bytes(document, page) <= max_drawing_bytes
+    drawings = page.get_cdrawings() if searched else []
     rules = rules_of(drawings, turned.box, Box(0, 0, turned.width, turned.height))
     crossing = lines_over_rules(lines, rules)
     if crossing:
@@ -81,6 +82,7 @@ def read_page(document: Any, index: int, max_drawing_bytes: int) -> Page:
         lines=tuple(_without_copies(lines)),
         rules=rules,
         drawings=sum(len(drawing.get("items", ())) for drawing in drawings),
+        searched=searched,
         picture_share=_picture_share(page) if little else 0.0,
         broken_characters=broken,
     )
@@ -205,15 +207,9 @@ def _overlap(one: Box, other: Box) -> float:
     return width * height / max(one.width * one.height, 1e-6)
 
 
-def _drawings(document: Any, page: Any, max_bytes: int) -> list[dict[str, Any]]:
-    """Return the page's drawings; nothing where its content is too long to go through."""
-    size = 0
-    for xref in page.get_contents():
-        size += len(document.xref_stream(xref) or b"")
-        if size > max_bytes:
-            return []
-    drawings: list[dict[str, Any]] = page.get_cdrawings()
-    return drawings
+def _content_bytes(document: Any, page: Any) -> int:
+    """Return how long the page's content is, unpacked."""
+    return sum(len(document.xref_stream(xref) or b"") for xref in page.get_contents())
 
 
 def _picture_share(page: Any) -> float:

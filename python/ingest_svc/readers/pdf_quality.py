@@ -72,7 +72,7 @@ def quality_of(pages: Sequence[Page]) -> Quality:
     for page in pages:
         # Leader dots without letters of their own are no fault of the text.
         text = " ".join(squeezed(line.text) for line in page.lines)
-        if not text and page.picture_share < 0.01 and page.drawings == 0:
+        if not text and not _has_picture(page):
             blank.append(page.number)
         elif _has_no_text(text, page):
             without.append(page.number)
@@ -81,10 +81,15 @@ def quality_of(pages: Sequence[Page]) -> Quality:
     return Quality(tuple(without), tuple(bad), tuple(blank))
 
 
+def _has_picture(page: Page) -> bool:
+    """Tell whether a page shows anything but text; one too long to be looked at surely does."""
+    return page.picture_share >= 0.01 or page.drawings > 0 or not page.searched
+
+
 def _has_no_text(text: str, page: Page) -> bool:
     """Tell whether what a page shows is not in its text."""
     if not text:
-        return page.picture_share >= 0.01 or page.drawings > 0
+        return _has_picture(page)
     pictured = page.picture_share >= _PICTURE or page.drawings >= _MANY_PATHS
     return len(text) < _LITTLE and pictured
 

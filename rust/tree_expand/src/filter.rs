@@ -107,7 +107,11 @@ impl Bitmap {
     fn masks(&self, rows: Range<u32>) -> impl Iterator<Item = (usize, u64)> + use<> {
         let end = rows.end.min(self.len);
         let start = rows.start.min(end);
-        let words = if start < end { start / BITS..end.div_ceil(BITS) } else { 0..0 };
+        let words = if start < end {
+            start / BITS..end.div_ceil(BITS)
+        } else {
+            0..0
+        };
         words.map(move |word| {
             let first = start.max(word * BITS) - word * BITS;
             let count = end.min((word + 1) * BITS) - word * BITS - first;
@@ -129,6 +133,12 @@ impl Allowed {
         Self(keys)
     }
 
+    /// Whether a document is allowed.
+    #[must_use]
+    pub fn contains(&self, key: u64) -> bool {
+        self.0.binary_search(&key).is_ok()
+    }
+
     /// The live rows of the allowed documents among `documents`, which are ascending by key.
     pub(crate) fn rows(&self, documents: &[DocumentRows], live: &Bitmap) -> Bitmap {
         let mut rows = Bitmap::empty(live.len());
@@ -146,7 +156,7 @@ impl Allowed {
         } else {
             documents
                 .iter()
-                .filter(|document| self.0.binary_search(&document.key).is_ok())
+                .filter(|document| self.contains(document.key))
                 .for_each(allow);
         }
         rows

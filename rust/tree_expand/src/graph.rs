@@ -1,8 +1,9 @@
 //! A graph over the rows of a sealed segment: the only file that names the `usearch` crate.
 //!
-//! The crate lets any thread add to and search any graph; only these uses of it are sound, and the types here allow no
-//! other. One thread builds a graph, row by row. After that it is only searched, by no more callers at once than threads
-//! were reserved, for which they pass a [`Gate`]. No row is ever removed or added again.
+//! The crate lets any thread add to and search any graph; only these uses of it are sound, and the
+//! types here allow no other. One thread builds a graph, row by row. After that it is only
+//! searched, by no more callers at once than threads were reserved, for which they pass a [`Gate`].
+//! No row is ever removed or added again.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -69,7 +70,8 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// Builds the graph of `rows`, which are of length 1 and lie one behind another, to be searched through `gate`.
+    /// Builds the graph of `rows`, which are of length 1 and lie one behind another, to be searched
+    /// through `gate`.
     pub(crate) fn build(
         rows: &[f32],
         dimension: usize,
@@ -96,7 +98,8 @@ impl Graph {
         Ok(Self { index })
     }
 
-    /// At most `count` rows near the query, among the allowed ones; fewer where the graph finds no more.
+    /// At most `count` rows near the query, among the allowed ones; fewer where the graph finds no
+    /// more.
     pub(crate) fn search(
         &self,
         query: &[f32],
@@ -122,13 +125,15 @@ fn refused(error: impl std::fmt::Display) -> Error {
 
 type Distance = Box<dyn Fn(*const usearch::f16, *const usearch::f16) -> f32 + Send + Sync>;
 
-/// One minus the dot product, by our own kernel: the crate's portable one knows no vectors wider than the compiler was
-/// allowed to use. The type says `f16`; what is behind the pointers are the 16 bits of the index's scalar kind, BF16.
+/// One minus the dot product, by our own kernel: the crate's portable one knows no vectors wider
+/// than the compiler was allowed to use. The type says `f16`; what is behind the pointers are the
+/// 16 bits of the index's scalar kind, BF16.
 #[allow(unsafe_code)]
 fn distance(dimension: usize, kernel: Kernel) -> Distance {
     Box::new(move |left, right| {
-        // SAFETY: the index calls this with two of its own vectors, or one and the query it has converted: each is
-        // `dimension` elements of two bytes, aligned to two, initialised, and unchanged during the call.
+        // SAFETY: the index calls this with two of its own vectors, or one and the query it has
+        // converted: each is `dimension` elements of two bytes, aligned to two, initialised, and
+        // unchanged during the call.
         let (left, right) = unsafe {
             (
                 std::slice::from_raw_parts(left.cast::<u16>(), dimension),

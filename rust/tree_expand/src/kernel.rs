@@ -1,6 +1,7 @@
 //! Dot products, in the widest vectors that the processor has, chosen when the program runs.
 //!
-//! One kernel serves every exact comparison, so that a row's similarity has the same bits wherever the row lies.
+//! One kernel serves every exact comparison, so that a row's similarity has the same bits wherever
+//! the row lies.
 
 use pulp::{Arch, NullaryFnOnce, Simd, WithSimd};
 
@@ -47,7 +48,8 @@ impl Kernel {
         self.0.dispatch(Dot { left, right })
     }
 
-    /// Replaces `out` by the dot products of `query` and each of the `rows`, which lie one behind another.
+    /// Replaces `out` by the dot products of `query` and each of the `rows`, which lie one behind
+    /// another.
     pub fn scan(self, query: &[f32], rows: &[f32], out: &mut Vec<f32>) {
         out.clear();
         self.0.dispatch(Scan { query, rows, out });
@@ -136,7 +138,8 @@ impl NullaryFnOnce for DotBf16<'_> {
     }
 }
 
-/// Written as a plain loop: compilers turn the widening of brain floats into shifts of whole vectors.
+/// Written as a plain loop: compilers turn the widening of brain floats into shifts of whole
+/// vectors.
 #[inline(always)]
 fn dot_bf16(left: &[u16], right: &[u16], mul_add: impl Fn(f32, f32, f32) -> f32) -> f32 {
     let (left, left_rest) = left.as_chunks::<LANES>();
@@ -256,6 +259,9 @@ mod tests {
         let refused = |rows: &mut [f32]| normalise(rows, 2).expect_err("a bad row");
         assert_eq!(refused(&mut [1.0, 0.0, 0.0, -0.0]), Error::VectorZero(1));
         assert_eq!(refused(&mut [f32::NAN, 1.0]), Error::VectorNotFinite(0));
-        assert_eq!(refused(&mut [1.0, f32::INFINITY]), Error::VectorNotFinite(0));
+        assert_eq!(
+            refused(&mut [1.0, f32::INFINITY]),
+            Error::VectorNotFinite(0)
+        );
     }
 }

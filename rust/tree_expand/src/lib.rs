@@ -15,6 +15,7 @@ pub mod nearest;
 pub mod packed;
 pub mod passage;
 pub mod piece;
+pub mod planner;
 pub mod proto;
 #[cfg(feature = "python")]
 #[allow(unsafe_code, reason = "what PyO3's macros write")]

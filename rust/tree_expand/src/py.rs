@@ -1,6 +1,8 @@
-//! The Python module `treespan._core`: the only file that knows PyO3. Its stub is `python/treespan/_core.pyi`.
+//! The Python module `treespan._core`: the only file that knows PyO3. Its stub is
+//! `python/treespan/_core.pyi`.
 //!
-//! Numbers and bytes come in, numbers and bytes go out; what works in between does so without the interpreter's lock.
+//! Numbers and bytes come in, numbers and bytes go out; what works in between does so without the
+//! interpreter's lock.
 
 #![allow(clippy::needless_pass_by_value, reason = "arguments arrive by value")]
 #![allow(missing_docs, reason = "the stub has the docstrings")]
@@ -9,8 +11,8 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyValueError};
 use pyo3::conversion::FromPyObjectOwned;
+use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -21,7 +23,7 @@ use crate::reply::{self, Extras, Scored};
 use crate::top::Hit;
 use crate::vectors::{self, Query, Settings};
 use crate::window::{Mode, Options, window};
-use crate::{document, merge};
+use crate::{document, merge, planner};
 
 #[pymodule(gil_used = false)]
 mod _core {
@@ -110,7 +112,7 @@ impl ContextOptions {
 }
 
 #[pyclass(frozen, module = "treespan._core")]
-struct Hits(vectors::Hits);
+struct Hits(planner::Hits);
 
 #[pymethods]
 impl Hits {
@@ -125,8 +127,8 @@ impl Hits {
                 similarity: 0.0,
             })
             .collect();
-        let plan = vectors::Plan::default();
-        Ok(Self(vectors::Hits { list, plan }))
+        let plan = planner::Plan::default();
+        Ok(Self(planner::Hits { list, plan }))
     }
 
     fn __len__(&self) -> usize {
@@ -175,7 +177,8 @@ impl Hits {
 }
 
 impl Hits {
-    /// The distinct documents in order of first appearance, and the hits with their documents as indices of that list.
+    /// The distinct documents in order of first appearance, and the hits with their documents as
+    /// indices of that list.
     fn scored(&self) -> (Vec<u64>, Vec<Scored>) {
         let mut documents = Vec::new();
         let mut index: HashMap<u64, usize> = HashMap::new();
@@ -218,26 +221,24 @@ impl VectorIndex {
         .map_err(into_py)
     }
 
+    #[pyo3(signature = (document, nodes, vectors, *, replaces = None))]
     fn add(
         &self,
         py: Python<'_>,
         #[pyo3(from_py_with = number)] document: u64,
         nodes: &[u8],
         vectors: &[u8],
+        replaces: Option<u64>,
     ) -> PyResult<()> {
         py.detach(|| {
             let nodes = packed(nodes, "nodes", u32::from_le_bytes)?;
-            self.0
-                .add(document, nodes, packed(vectors, "vectors", f32::from_le_bytes)?)
+            let vectors = packed(vectors, "vectors", f32::from_le_bytes)?;
+            self.0.replace(replaces, document, nodes, vectors)
         })
         .map_err(into_py)
     }
 
-    fn remove(
-        &self,
-        py: Python<'_>,
-        #[pyo3(from_py_with = number)] document: u64,
-    ) -> bool {
+    fn remove(&self, py: Python<'_>, #[pyo3(from_py_with = number)] document: u64) -> bool {
         py.detach(|| self.0.remove(document))
     }
 
@@ -337,7 +338,10 @@ fn packed<T, const SIZE: usize>(
             found: bytes.len(),
         });
     }
-    Ok(whole.iter().map(|&number_bytes| number(number_bytes)).collect())
+    Ok(whole
+        .iter()
+        .map(|&number_bytes| number(number_bytes))
+        .collect())
 }
 
 /// Keys of documents: whole numbers, or bytes that pack them in 8 bytes each.

@@ -1,7 +1,9 @@
-//! Segments: immutable blocks of rows, each with its document and node, and a graph where there are enough of them.
+//! Segments: immutable blocks of rows, each with its document and node, and a graph where there are
+//! enough of them.
 //!
-//! Rows are ascending by document key, then by node, so that a document is one range of rows and the order of rows is the
-//! order of equal hits. Whether a row is still live is kept beside the segment, in its [`Slot`].
+//! Rows are ascending by document key, then by node, so that a document is one range of rows and
+//! the order of rows is the order of equal hits. Whether a row is still live is kept beside the
+//! segment, in its [`Slot`].
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +14,8 @@ use crate::graph::{Gate, Graph};
 use crate::kernel::Kernel;
 use crate::top::{Hit, Top};
 
-/// Rows whose similarities are computed at a time: small enough to stay in cache for all queries of a batch.
+/// Rows whose similarities are computed at a time: small enough to stay in cache for all queries of
+/// a batch.
 const BLOCK_ROWS: u32 = 64;
 
 /// The rows of a document in a segment.
@@ -36,8 +39,8 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// The rows of one document, without a graph. `matrix` holds a unit vector for each of `nodes`, of which there is at
-    /// least one and at most `u32::MAX`.
+    /// The rows of one document, without a graph. `matrix` holds a unit vector for each of `nodes`,
+    /// of which there is at least one and at most `u32::MAX`.
     pub(crate) fn of_document(key: u64, nodes: Box<[u32]>, matrix: Box<[f32]>) -> Self {
         let document = DocumentRows {
             key,
@@ -111,14 +114,9 @@ impl Segment {
         at.ok().map(|at| self.documents[at])
     }
 
-    /// Offers every row of a set to the best hits of every query; `queries[i]` belongs to `tops[i]`.
-    pub(crate) fn scan(
-        &self,
-        rows: &Bitmap,
-        queries: &[&[f32]],
-        tops: &mut [Top],
-        kernel: Kernel,
-    ) {
+    /// Offers every row of a set to the best hits of every query; `queries[i]` belongs to
+    /// `tops[i]`.
+    pub(crate) fn scan(&self, rows: &Bitmap, queries: &[&[f32]], tops: &mut [Top], kernel: Kernel) {
         let mut similarities = Vec::with_capacity(BLOCK_ROWS as usize);
         for run in rows.runs() {
             for start in run.clone().step_by(BLOCK_ROWS as usize) {
@@ -203,7 +201,9 @@ impl Slot {
 
     /// Takes documents out of the live rows.
     pub(crate) fn kill(&mut self, keys: impl IntoIterator<Item = u64>) {
-        let rows = keys.into_iter().filter_map(|key| self.segment.document(key));
+        let rows = keys
+            .into_iter()
+            .filter_map(|key| self.segment.document(key));
         let mut live = Bitmap::clone(&self.live);
         rows.for_each(|document| live.remove(document.start..document.end));
         self.live_rows = live.count();

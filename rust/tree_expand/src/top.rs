@@ -15,7 +15,8 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// Orders better hits first: by similarity, descending, then by document key and position, ascending.
+    /// Orders better hits first: by similarity, descending, then by document key and position,
+    /// ascending.
     #[must_use]
     pub fn by_rank(&self, other: &Self) -> Ordering {
         other

@@ -363,6 +363,13 @@ def test_a_slow_page_is_refused_with_the_limit():
         read_pdf(made.data(), limits=PdfLimits(seconds_per_page=0.0))
 
 
+@pytest.mark.parametrize("limits", [PdfLimits(max_rules=3), PdfLimits(max_drawing_bytes=10)])
+def test_a_page_not_searched_for_tables_is_named_in_a_warning(limits):
+    made = MadePdf().page().grid(60, 140, [["Name", "City"], ["Ann", "Bern"], ["Bob", "Rome"]])
+    (warning,) = read_pdf(made.data(), limits=limits).warnings
+    assert (warning.kind, warning.pages) == ("TRUNCATED_TABLE", [1])
+
+
 def test_progress_is_told_after_each_page():
     told: list[tuple[int, int]] = []
     made = MadePdf().page().lines(60, 130, PROSE).page()

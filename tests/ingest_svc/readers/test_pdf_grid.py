@@ -22,7 +22,7 @@ def rules(xs: tuple[float, ...], ys: tuple[float, ...]) -> Rules:
 
 
 def table_of(drawn: Rules, lines: list[Line]) -> FoundTable | None:
-    page = Page(1, 600, 800, tuple(lines), drawn, 10, 0.0, 0)
+    page = Page(1, 600, 800, tuple(lines), drawn, 10, True, 0.0, 0)
     tables, _ = ruled_tables(page, 1000)
     return tables[0] if tables else None
 

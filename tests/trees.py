@@ -13,7 +13,8 @@ import numpy as np
 
 from treespan.node import EMBEDDED, NodeKind, Tree
 
-_TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z]\d*?) ?(?P<tokens>\d+)(?=[\[\], ]|$)|(?P<mark>[\[\],]))")
+_MARK = re.compile(r"[\s,]*([\[\]])|[\s,]+$")
+_NODE = re.compile(r"[\s,]*(?:([A-Za-z]\d+) (\d+)|([A-Za-z])(\d+))")
 
 
 @dataclass(frozen=True)
@@ -35,17 +36,18 @@ def drawn(text: str) -> Drawn:
     above: list[int] = []
     at = 0
     while at < len(text):
-        match = _TOKEN.match(text, at)
-        assert match, f"cannot read {text[at:]!r}"
-        at = match.end()
-        if match["mark"] == "[":
-            above.append(len(names) - 1)
-        elif match["mark"] == "]":
-            above.pop()
-        elif match["name"]:
+        mark = _MARK.match(text, at)
+        node = None if mark else _NODE.match(text, at)
+        assert mark or node, f"cannot read {text[at:]!r}"
+        at = (mark or node).end()
+        if node:
             parents.append(above[-1] if above else 0)
-            names.append(match["name"])
-            tokens.append(int(match["tokens"]))
+            names.append(node[1] or node[3])
+            tokens.append(int(node[2] or node[4]))
+        elif mark[1] == "[":
+            above.append(len(names) - 1)
+        else:
+            above.pop()
     return Drawn(_tree(parents, names, tokens), tuple(names))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from ingest_svc.chunks import ChunkRules
 from ingest_svc.index_text import embedded_nodes, index_texts
 from ingest_svc.operations import Stage
+from ingest_svc.threads import to_the_end
 from ingest_svc.tree import TreeLimits, build_tree
 from treespan import identity, metrics
 from treespan.errors import ArtifactNotFound, EmptyFile, ModelMismatch
@@ -90,14 +91,14 @@ class Pipeline:
         )
         self._check_model(collection)
         content_id = identity.content_id(file.sha256, self._fingerprint(collection, source))
-        known = await asyncio.to_thread(self._known, source, content_id)
+        known = await to_the_end(self._known, source, content_id)
         if known is not None:
             return known
         job.enter(Stage.QUEUED)
         parsed = await self._read(source, file, job)
         job.enter(Stage.CHUNKING)
         tree, texts = await asyncio.to_thread(self._grow, parsed, collection)
-        await asyncio.to_thread(
+        await to_the_end(
             self._writer.mark_initialized, source.tenant, source.collection, source.artifact
         )
         job.enter(Stage.EMBEDDING, len(texts))
@@ -106,7 +107,7 @@ class Pipeline:
         )
         job.enter(Stage.COMMITTING)
         content = _content(content_id, file, parsed, tree, vectors)
-        return await asyncio.to_thread(self._commit, source, content)
+        return await to_the_end(self._commit, source, content)
 
     def close(self) -> None:
         """Wait for the model's lane to end."""

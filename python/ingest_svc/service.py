@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ingest_svc import messages
 from ingest_svc.operations import ArtifactKey
 from ingest_svc.pipeline import Source
+from ingest_svc.threads import to_the_end
 from ingest_svc.upload import Expected, check_part, header_missing
 from treespan import metrics
 from treespan.errors import (
@@ -342,20 +343,14 @@ class IngestService(IngestServiceServicer):
             file_name=source.file_name,
             metadata=source.metadata,
         )
-        await asyncio.to_thread(self._writer.reserve_artifact, reserved)
         try:
+            await to_the_end(self._writer.reserve_artifact, reserved)
             async with self._spool.received(parts, expected, job) as file:
                 return await self._pipeline.ingest(source, file, job), file.size_bytes
         except BaseException:
-            # A cancelled call must clean up, too: the shield lets it end in an ending task.
             job.cancelled = True
-            await asyncio.shield(
-                asyncio.to_thread(
-                    self._writer.abandon_artifact,
-                    source.tenant,
-                    source.collection,
-                    source.artifact,
-                )
+            await to_the_end(
+                self._writer.abandon_artifact, source.tenant, source.collection, source.artifact
             )
             raise
 

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from treespan.cli.connection import Connection, collection_option, json_option, pass_connection
 from treespan.cli.plain import plain
-from treespan.cli.screen import echo_json, notices, one_line, screen, table
+from treespan.cli.screen import echo_json, one_line, show, table
 from treespan.errors import ArtifactNotFound
 from treespan.v1.ingest_service_pb2 import Artifact, Collection
 
@@ -28,7 +28,10 @@ def artifacts(connection: Connection, collection: str, as_json: bool) -> None:
         shown = table("artifact", "state", "type", *numbers, numbers=numbers)
         for artifact in found:
             shown.add_row(*_artifact_row(artifact))
-    screen().print(shown if shown.row_count else f"collection {collection!r} is empty")
+    if shown.row_count:
+        show(shown)
+    else:
+        click.echo(f"collection {collection!r} is empty")
 
 
 @click.command()
@@ -47,7 +50,10 @@ def collections(connection: Connection, as_json: bool) -> None:
         shown = table("collection", *numbers, "model", numbers=numbers)
         for collection in found:
             shown.add_row(*_collection_row(collection))
-    screen().print(shown if shown.row_count else "there is no collection")
+    if shown.row_count:
+        show(shown)
+    else:
+        click.echo("there is no collection")
 
 
 @click.command()
@@ -65,10 +71,10 @@ def delete(connection: Connection, artifacts: tuple[str, ...], collection: str) 
             try:
                 client.delete_artifact(artifact, collection)
             except ArtifactNotFound as error:
-                notices().print(f"Error: {error.message}")
+                click.echo(f"Error: {error.message}", err=True)
                 failed = True
             else:
-                screen().print(f"deleted {artifact}", soft_wrap=True)
+                click.echo(f"deleted {artifact}")
     if failed:
         raise click.exceptions.Exit(1)
 

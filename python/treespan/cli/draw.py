@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.text import Text
 
-from treespan.cli.screen import one_line
+from treespan.cli.screen import counted, one_line
 from treespan.v1.node_pb2 import NodeKind
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def draw_tree(
     for drawn, node in enumerate(_down_to(nodes, max_depth)):
         total = total or node.end
         if drawn == max_nodes:
-            yield Text(f"… {total - node.position:,} more nodes", style="dim")
+            yield Text(f"… {counted(total - node.position, 'more node')}", style="dim")
             return
         yield _line(guides.before(node), node, Mark(""), width)
 
@@ -79,8 +79,7 @@ def draw_marked(nodes: Sequence[Node], marks: Mapping[int, Mark], width: int) ->
     for row in _rows(nodes, _with_ancestors(nodes, marks)):
         guide = guides.before(row)
         if isinstance(row, Elision):
-            noun = "node" if row.nodes == 1 else "nodes"
-            yield Text(f"{guide}… {row.nodes:,} {noun} ({row.tokens:,})", style="dim")
+            yield Text(f"{guide}… {counted(row.nodes, 'node')} ({row.tokens:,})", style="dim")
         else:
             yield _line(guide, row, marks.get(row.position, Mark("")), width)
 
@@ -135,8 +134,15 @@ def _line(guide: str, node: Node, mark: Mark, width: int) -> Text:
     if node.text:
         # No more than fits is looked at: a node's text may be long.
         line.append("  " + one_line(node.text[: width + 1]), style=_STYLES[mark.symbol] or "dim")
-    line.truncate(width, overflow="ellipsis")
-    return line
+    return _cut(line, width)
+
+
+def _cut(line: Text, width: int) -> Text:
+    if line.cell_len <= width:
+        return line
+    while line.cell_len > width - 1:
+        line.right_crop(1)
+    return line.append("…")
 
 
 def _with_ancestors(nodes: Sequence[Node], marks: Mapping[int, Mark]) -> list[int]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from rich.text import Text
 
 from treespan.cli.draw import HIT, LEFT_OUT, PICKED, Mark, pages
-from treespan.cli.screen import one_line, wrapped
+from treespan.cli.screen import counted, one_line, wrapped
 from treespan.v1.chunk_pb2 import Expansion, ExpansionStep
 from treespan.v1.node_pb2 import NODE_KIND_SECTION
 from treespan.v1.search_service_pb2 import RecallPlan
@@ -63,7 +63,7 @@ def hit_title(rank: int, chunk: Chunk) -> Text:
     for part in (
         pages(chunk.page_start, chunk.page_end),
         " › ".join(one_line(heading) for heading in chunk.heading_path),
-        f"{len(chunk.hits)} hits" if len(chunk.hits) > 1 else "",
+        counted(len(chunk.hits), "hit") if len(chunk.hits) > 1 else "",
     ):
         if part:
             title.append(f"  {part}")
@@ -72,9 +72,8 @@ def hit_title(rank: int, chunk: Chunk) -> Text:
 
 def answer_summary(answer: SearchResponse) -> str:
     """Return how much was found, and the server's time for it."""
-    count = len(answer.chunks)
-    hits = "no hit" if not count else "1 hit" if count == 1 else f"{count:,} hits"
-    return f"{hits} · {answer.token_count:,} tokens · {_times(answer.timings)}"
+    hits = counted(len(answer.chunks), "hit") if answer.chunks else "no hit"
+    return f"{hits} · {counted(answer.token_count, 'token')} · {_times(answer.timings)}"
 
 
 def plan_lines(plan: RecallPlan) -> Iterator[str]:

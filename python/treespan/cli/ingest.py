@@ -13,7 +13,7 @@ import click
 from treespan.cli.connection import Connection, collection_option, json_option, pass_connection
 from treespan.cli.files import sources
 from treespan.cli.ingest_report import Bars, outcome_json, outcome_lines, summary
-from treespan.cli.screen import echo_json, notices, screen
+from treespan.cli.screen import echo_json, screen, show
 from treespan.cli.uploads import Job, Result, outcomes
 from treespan.client.metadata import metadata_values
 from treespan.errors import CollectionNotFound, InvalidField
@@ -82,7 +82,7 @@ def _ensure_collection(client: Client, collection: str) -> None:
         client.get_collection(collection)
     except CollectionNotFound:
         client.create_collection(collection, exist_ok=True)
-        notices().print(f"created the collection {collection!r}")
+        click.echo(f"created the collection {collection!r}", err=True)
 
 
 def _run(job: Job, paths: tuple[Path, ...], as_json: bool) -> bool:
@@ -101,7 +101,7 @@ def _run(job: Job, paths: tuple[Path, ...], as_json: bool) -> bool:
                 console.print(line, soft_wrap=True)
     if not as_json:
         console.print()
-        console.print(summary(ended, time.monotonic() - started))
+        show(summary(ended, time.monotonic() - started))
     return any(outcome.result is Result.FAILED for outcome in ended)
 
 

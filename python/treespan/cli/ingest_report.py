@@ -10,7 +10,7 @@ from rich.table import Column
 from rich.text import Text
 
 from treespan.cli.plain import plain
-from treespan.cli.screen import one_line, table
+from treespan.cli.screen import counted, one_line, table
 from treespan.cli.uploads import Result
 from treespan.v1.ingest_service_pb2 import Progress as IngestProgress
 
@@ -117,9 +117,9 @@ def outcome_lines(outcome: Outcome) -> Iterator[Text]:
     if artifact is None:
         yield line.append(f"{outcome.reason}: {one_line(outcome.message)}")
         return
-    pages = f"{artifact.page_count:,} pages, " if artifact.page_count else ""
-    counts = f"{artifact.chunk_count:,} chunks, {artifact.token_count:,} tokens"
-    yield line.append(f"{pages}{counts}, {outcome.seconds:.1f} s", style="dim")
+    pages = counted(artifact.page_count, "page") + ", " if artifact.page_count else ""
+    chunks, tokens = counted(artifact.chunk_count, "chunk"), counted(artifact.token_count, "token")
+    yield line.append(f"{pages}{chunks}, {tokens}, {outcome.seconds:.1f} s", style="dim")
     for warning in artifact.warnings:
         yield Text(f"    ! {warning.kind}: {one_line(warning.message)}", style="yellow")
 

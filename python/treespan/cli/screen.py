@@ -19,14 +19,17 @@ if TYPE_CHECKING:
 _WIDE: Final = (
     "\u2e80-\u2fff\u3040-\u31ff\u3400-\u9fff\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_OPENING: Final = "(\\[{（【《〈「『〔“‘"
-_CLOSING: Final = ")\\]}）】》〉」』〕”’，。、；：？！,.;:?!…"
-# A line may be broken around a space and between wide characters, but not before a closing mark nor
-# behind an opening one.
+_OPENING: Final = "（【《〈「『〔"
+_CLOSING: Final = "）】》〉」』〕，。、；：？！…"
+# A line may be broken around white space and wide characters, but not before a closing mark nor
+# behind an opening one. Quotation marks belong to the characters beside them, wide or not.
 _PIECE: Final = re.compile(
-    f"\\s+|[{_OPENING}]*(?:[{_WIDE}]|[^\\s{_WIDE}{_OPENING}{_CLOSING}]+)[{_CLOSING}]*"
+    f"\\s+"
+    f"|[{_OPENING}“‘(]*[{_WIDE}][{_CLOSING}”’,.;:?!)%]*"
+    f"|[{_OPENING}]*[^\\s{_WIDE}{_OPENING}{_CLOSING}]+[{_CLOSING}]*"
     f"|[{_OPENING}{_CLOSING}]+"
 )
+_UNBOUNDED: Final = 1000
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -40,6 +43,17 @@ def notices() -> Console:
     return Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
+def show(shown: Table) -> None:
+    """Write a table; where there is no terminal, no cell is broken to fit a width."""
+    console = screen()
+    console.print(shown, width=None if console.is_terminal else _UNBOUNDED, crop=False)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return "1 hit" or "1,234 hits"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def echo_json(value: Json, *, indent: int | None = None) -> None:
     """Write a value as JSON and a line end."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=indent))
@@ -47,7 +61,7 @@ def echo_json(value: Json, *, indent: int | None = None) -> None:
 
 def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
     """Return an empty table without lines; `numbers` are the columns to align right."""
-    made = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
         made.add_column(
             column,

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from treespan.cli.connection import Connection, json_option, pass_connection
 from treespan.cli.plain import plain
-from treespan.cli.screen import echo_json, one_line, screen, table
+from treespan.cli.screen import echo_json, one_line, show, table
 from treespan.errors import TreespanError
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ def _as_json(ingest: _Health, search: _Health, info: GetServerInfoResponse | Non
 
 
 def _show(ingest: _Health, search: _Health, info: GetServerInfoResponse | None) -> None:
-    console = screen()
     facts = table("", "")
     facts.show_header = False
     for name, health in (("ingest", ingest), ("search", search)):
@@ -70,14 +69,14 @@ def _show(ingest: _Health, search: _Health, info: GetServerInfoResponse | None) 
         facts.add_row(name, Text.assemble(f"{health.address}  ", said))
     for name, value in _facts(info) if info else ():
         facts.add_row(name, Text(one_line(value)))
-    console.print(facts)
+    show(facts)
     if info and info.collections:
-        console.print()
+        click.echo()
         numbers = ("documents", "vectors", "sealed", "segments")
         shown = table("collection", *numbers, numbers=numbers)
         for collection in info.collections:
             shown.add_row(*_collection_row(collection))
-        console.print(shown)
+        show(shown)
 
 
 def _facts(info: GetServerInfoResponse) -> Iterator[tuple[str, str]]:

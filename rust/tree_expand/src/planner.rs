@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! no graph, or few rows allowed   -> every allowed row is compared
-//! else                            -> the graph proposes three times the limit; the proposals are compared
+//! else                            -> the graph proposes thrice the limit, all compared
 //! graph proposes too few          -> every allowed row is compared
 //! ```
 //!

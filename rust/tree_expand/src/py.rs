@@ -1,4 +1,4 @@
-//! The Python module `treespan._core`: the only file that knows PyO3. Its stub is
+//! The Python module `treespan._core`: the only file that knows `PyO3`. Its stub is
 //! `python/treespan/_core.pyi`.
 //!
 //! Numbers and bytes come in, numbers and bytes go out; what works in between does so without the
@@ -360,17 +360,13 @@ fn number<'a, 'py, T: Whole + FromPyObject<'a, 'py>>(value: &'a Bound<'py, PyAny
     extracted(value, T::RANGE)
 }
 
-fn optional_number<'py, T: Whole>(value: &Bound<'py, PyAny>) -> PyResult<Option<T>>
-where
-    T: FromPyObjectOwned<'py>,
-{
+fn optional_number<'py, T: Whole + FromPyObjectOwned<'py>>(
+    value: &Bound<'py, PyAny>,
+) -> PyResult<Option<T>> {
     (!value.is_none()).then(|| number(value)).transpose()
 }
 
-fn numbers<'py, T: Whole>(value: &Bound<'py, PyAny>) -> PyResult<Vec<T>>
-where
-    T: FromPyObjectOwned<'py>,
-{
+fn numbers<'py, T: Whole + FromPyObjectOwned<'py>>(value: &Bound<'py, PyAny>) -> PyResult<Vec<T>> {
     extracted(value, T::RANGE)
 }
 

@@ -101,7 +101,10 @@ mod tests {
         ) {
             let hits: Vec<Hit> = raw
                 .into_iter()
-                .map(|(document, node, tenths)| Hit { document, node, similarity: f32::from(tenths) / 10.0 })
+                .map(|(document, node, tenths)| {
+                    let similarity = f32::from(tenths) / 10.0;
+                    Hit { document, node, similarity }
+                })
                 .collect();
             let mut top = Top::new(limit);
             for &hit in &hits {

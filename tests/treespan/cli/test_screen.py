@@ -28,6 +28,18 @@ def test_opening_mark_goes_with_what_it_opens():
     assert wrapped("他说：（好的）吗", 8) == ["他说：", "（好的）", "吗"]
 
 
+def test_number_and_word_are_not_broken_at_their_marks():
+    assert wrapped("it rose to £5.5 million, don’t ask", 14) == [
+        "it rose to",
+        "£5.5 million,",
+        "don’t ask",
+    ]
+
+
+def test_quotation_marks_stay_with_wide_characters():
+    assert wrapped("把“水账本”与平台", 8) == ["把“水账", "本”与平", "台"]
+
+
 def test_terminal_cannot_be_steered():
     assert printable("a\x1b]0;title\x07b\x9bc\r\nd\u202e\te") == "a]0;titlebc\nd   e"
 

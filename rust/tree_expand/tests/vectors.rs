@@ -1,0 +1,447 @@
+//! The vector index against a plain search of everything.
+#![allow(
+    clippy::unwrap_used,
+    clippy::float_cmp,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation
+)]
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use proptest::prelude::*;
+use tree_expand::error::Error;
+use tree_expand::filter::Allowed;
+use tree_expand::kernel::Kernel;
+use tree_expand::planner::{Hits, Plan};
+use tree_expand::top::Hit;
+use tree_expand::vectors::{Query, Settings, Sizes, VectorIndex};
+
+/// What an index should hold, and a plain search of it.
+#[derive(Default)]
+struct Model(Vec<(u64, Vec<u32>, Vec<f32>)>);
+
+impl Model {
+    fn rows(&self) -> u64 {
+        self.0.iter().map(|(_, nodes, _)| nodes.len() as u64).sum()
+    }
+
+    fn search(&self, query: &Query, dimension: usize) -> Vec<Hit> {
+        let mut vector = query.vectors.to_vec();
+        normalise(&mut vector, dimension);
+        let mut hits = Vec::new();
+        for (document, nodes, rows) in &self.0 {
+            let mut rows = rows.clone();
+            normalise(&mut rows, dimension);
+            for (&node, row) in nodes.iter().zip(rows.chunks_exact(dimension)) {
+                let similarity = Kernel::detect().dot(&vector, row).clamp(0.0, 1.0) + 0.0;
+                let hit = Hit {
+                    document: *document,
+                    node,
+                    similarity,
+                };
+                hits.push(hit);
+            }
+        }
+        hits.retain(|hit| query.allowed.is_none_or(|keys| keys.contains(hit.document)));
+        hits.sort_by(Hit::by_rank);
+        hits.truncate(query.limit);
+        hits.retain(|hit| query.threshold.is_none_or(|least| hit.similarity >= least));
+        hits
+    }
+}
+
+/// Scales rows to length 1, with the rounding of the index, so that similarities agree to the bit.
+fn normalise(rows: &mut [f32], dimension: usize) {
+    for row in rows.chunks_exact_mut(dimension) {
+        let squares: f64 = row.iter().map(|&x| f64::from(x).powi(2)).sum();
+        let scale = squares.sqrt().recip();
+        for x in row {
+            *x = (f64::from(*x) * scale) as f32;
+        }
+    }
+}
+
+fn index(settings: Settings) -> VectorIndex {
+    VectorIndex::new(settings).unwrap()
+}
+
+fn nearest(index: &VectorIndex, query: &Query) -> Hits {
+    index.search(query).unwrap().remove(0)
+}
+
+fn bits(hits: &[Hit]) -> Vec<u32> {
+    hits.iter().map(|hit| hit.similarity.to_bits()).collect()
+}
+
+fn query(vectors: &[f32], limit: usize) -> Query<'_> {
+    Query {
+        vectors,
+        limit,
+        threshold: None,
+        allowed: None,
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Add(Vec<u32>, Vec<[i8; 3]>),
+    Remove(usize),
+    Seal,
+}
+
+fn direction() -> impl Strategy<Value = [i8; 3]> {
+    prop::array::uniform3(-2i8..3).prop_filter("no direction", |vector| vector != &[0; 3])
+}
+
+fn changes() -> impl Strategy<Value = Vec<Change>> {
+    let document = prop::collection::btree_map(0u32..50, direction(), 0..12);
+    let add = document.prop_map(|rows| {
+        let (nodes, vectors) = rows.into_iter().unzip();
+        Change::Add(nodes, vectors)
+    });
+    let change = prop_oneof![
+        5 => add,
+        2 => (0usize..100).prop_map(Change::Remove),
+        1 => Just(Change::Seal),
+    ];
+    prop::collection::vec(change, 0..40)
+}
+
+fn floats(vectors: &[[i8; 3]]) -> Vec<f32> {
+    vectors.iter().flatten().map(|&x| f32::from(x)).collect()
+}
+
+fn apply(changes: Vec<Change>, index: &VectorIndex) -> Model {
+    let mut model = Model::default();
+    for (key, change) in (100..).zip(changes) {
+        match change {
+            Change::Add(nodes, vectors) => {
+                let vectors = floats(&vectors);
+                index.add(key, nodes.clone(), vectors.clone()).unwrap();
+                model.0.push((key, nodes, vectors));
+            }
+            Change::Remove(at) if at < model.0.len() => {
+                assert!(index.remove(model.0.swap_remove(at).0));
+            }
+            Change::Remove(at) => assert!(!index.remove(at as u64)),
+            Change::Seal => {
+                index.seal().unwrap();
+            }
+        }
+    }
+    model
+}
+
+proptest! {
+    #[test]
+    fn answers_are_those_of_a_plain_search(
+        changes in changes(),
+        vector in direction(),
+        limit in 1usize..40,
+        threshold in prop::option::of(0.0f32..1.0),
+        allowed in prop::option::of(prop::collection::vec(95u64..145, 0..30)),
+    ) {
+        let index = index(Settings { seal_rows: 20, ..Settings::new(3) });
+        let model = apply(changes, &index);
+        let vectors = floats(&[vector]);
+        let allowed = allowed.map(Allowed::new);
+        let query = Query { vectors: &vectors, limit, threshold, allowed: allowed.as_ref() };
+        let found = nearest(&index, &query);
+        let right = model.search(&query, 3);
+        prop_assert_eq!(&found.list, &right);
+        prop_assert_eq!(bits(&found.list), bits(&right));
+        let everything = Query { threshold: None, limit: 10_000, ..query };
+        prop_assert_eq!(found.plan.allowed_rows, model.search(&everything, 3).len() as u64);
+        prop_assert_eq!(found.plan.compared_rows, found.plan.allowed_rows);
+        let cut = found.plan.allowed_rows.min(limit as u64) - found.list.len() as u64;
+        prop_assert_eq!(u64::from(found.plan.below_threshold), cut);
+        let sizes = index.sizes();
+        prop_assert_eq!(sizes.documents, model.0.len());
+        prop_assert_eq!(sizes.rows, model.rows());
+        prop_assert_eq!(found.plan.rows, sizes.rows);
+    }
+}
+
+/// Unit vectors around as many centres as there are clusters; the same for the same seed.
+fn clustered(rows: usize, dimension: usize, clusters: usize, seed: u64) -> Vec<f32> {
+    let mut state = seed;
+    let mut random = move || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 40) as f32 / (1u64 << 24) as f32) - 0.5
+    };
+    let centres: Vec<f32> = (0..clusters * dimension).map(|_| random()).collect();
+    (0..rows * dimension)
+        .map(|at| {
+            let (row, column) = (at / dimension, at % dimension);
+            centres[row % clusters * dimension + column] + 0.4 * random()
+        })
+        .collect()
+}
+
+/// An index that is only read.
+static SEALED: LazyLock<(VectorIndex, Model)> = LazyLock::new(|| sealed(24));
+
+/// 1,500 rows of ten documents in a graph, behind settings that ask for the graph.
+fn sealed(dimension: usize) -> (VectorIndex, Model) {
+    let settings = Settings {
+        exact_rows: 100,
+        seal_rows: 1_000,
+        ..Settings::new(dimension)
+    };
+    let index = index(settings);
+    let mut model = Model::default();
+    let rows = clustered(1_500, dimension, 30, 7);
+    for (key, rows) in (0..).zip(rows.chunks_exact(150 * dimension)) {
+        let nodes: Vec<u32> = (0..150).collect();
+        index.add(key, nodes.clone(), rows.to_vec()).unwrap();
+        model.0.push((key, nodes, rows.to_vec()));
+    }
+    assert!(index.seal().unwrap());
+    (index, model)
+}
+
+/// Share of the right hits that were found, over 40 queries.
+fn recall(index: &VectorIndex, model: &Model, allowed: Option<&Allowed>) -> (f64, Plan) {
+    let dimension = index.settings().dimension;
+    let queries = clustered(40, dimension, 30, 11);
+    let mut plan = Plan::default();
+    let mut found = 0;
+    for vectors in queries.chunks_exact(dimension) {
+        let query = Query {
+            allowed,
+            ..query(vectors, 10)
+        };
+        let hits = nearest(index, &query);
+        let right = model.search(&query, dimension);
+        assert_eq!(hits.list.len(), right.len());
+        found += hits.list.iter().filter(|hit| right.contains(hit)).count();
+        plan = hits.plan;
+    }
+    (found as f64 / 400.0, plan)
+}
+
+#[test]
+fn a_graph_finds_what_a_plain_search_finds() {
+    let (index, model) = &*SEALED;
+    let (recall, plan) = recall(index, model, None);
+    assert!(recall >= 0.99, "{recall}");
+    assert_eq!((plan.graph_segments, plan.exact_segments), (1, 0));
+    assert_eq!((plan.rows, plan.compared_rows), (1_500, 64));
+}
+
+#[test]
+fn a_filtered_graph_finds_what_a_plain_search_finds() {
+    let (index, model) = &*SEALED;
+    let half = Allowed::new((0..5).collect());
+    let (recall, plan) = recall(index, model, Some(&half));
+    assert!(recall >= 0.99, "{recall}");
+    assert_eq!((plan.graph_segments, plan.allowed_rows), (1, 750));
+}
+
+#[test]
+fn few_allowed_rows_are_all_compared() {
+    let (index, model) = &*SEALED;
+    let one = Allowed::new(vec![3]);
+    let (recall, plan) = recall(index, model, Some(&one));
+    assert_eq!(recall, 1.0);
+    assert_eq!((plan.exact_segments, plan.compared_rows), (1, 150));
+}
+
+#[test]
+fn a_similarity_has_the_same_bits_before_and_after_sealing() {
+    let rows = clustered(600, 24, 20, 3);
+    let index = index(Settings {
+        exact_rows: 0,
+        seal_rows: 600,
+        ..Settings::new(24)
+    });
+    index.add(1, (0..600).collect(), rows.clone()).unwrap();
+    let before = nearest(&index, &query(&rows[..24], 10));
+    assert!(index.seal().unwrap());
+    let after = nearest(&index, &query(&rows[..24], 10));
+    assert_eq!(after.plan.graph_segments, 1);
+    assert_eq!(before.list, after.list);
+}
+
+#[test]
+fn a_limit_beyond_the_rows_returns_them_all() {
+    let (index, _) = sealed(8);
+    let found = nearest(&index, &query(&[1.0; 8], 10_000));
+    assert_eq!(found.list.len(), 1_500);
+}
+
+#[test]
+fn a_worn_segment_is_built_anew_without_its_dead_rows() {
+    let (index, mut model) = sealed(24);
+    assert!(!index.seal().unwrap());
+    for key in 0..2 {
+        assert!(index.remove(key));
+        model.0.remove(0);
+    }
+    assert!(index.seal().unwrap());
+    let sizes = Sizes {
+        documents: 8,
+        rows: 1_200,
+        sealed_rows: 1_200,
+        segments: 1,
+    };
+    assert_eq!(index.sizes(), sizes);
+    assert!(recall(&index, &model, None).0 >= 0.99);
+    assert!(!index.seal().unwrap());
+}
+
+#[test]
+fn four_segments_of_a_size_become_one() {
+    let index = index(Settings {
+        seal_rows: 30,
+        ..Settings::new(2)
+    });
+    for key in 0..4 {
+        index
+            .add(key, (0..30).collect(), [0.5; 60].to_vec())
+            .unwrap();
+        assert!(index.seal().unwrap());
+    }
+    assert_eq!(index.sizes().segments, 4);
+    assert!(index.seal().unwrap());
+    assert_eq!(
+        (index.sizes().segments, index.sizes().sealed_rows),
+        (1, 120)
+    );
+}
+
+#[test]
+fn bad_input_is_refused_and_changes_nothing() {
+    let index = index(Settings::new(2));
+    index.add(1, vec![3], vec![1.0, 0.0]).unwrap();
+    let refused = |key, nodes: &[u32], vectors: &[f32]| {
+        index
+            .add(key, nodes.to_vec(), vectors.to_vec())
+            .unwrap_err()
+    };
+    assert_eq!(refused(1, &[0], &[1.0, 0.0]), Error::DocumentTwice(1));
+    assert_eq!(
+        refused(2, &[5, 5], &[1.0; 4]),
+        Error::NodeOrder { node: 5, before: 5 }
+    );
+    assert_eq!(
+        refused(2, &[0, 1], &[1.0; 3]),
+        Error::VectorCount {
+            nodes: 2,
+            dimension: 2,
+            found: 3
+        }
+    );
+    assert_eq!(
+        refused(2, &[0, 1], &[1.0, 1.0, 0.0, 0.0]),
+        Error::VectorZero(1)
+    );
+    assert_eq!(
+        refused(2, &[0], &[1.0, f32::NAN]),
+        Error::VectorNotFinite(0)
+    );
+    assert_eq!(
+        index.sizes(),
+        Sizes {
+            documents: 1,
+            rows: 1,
+            ..Sizes::default()
+        }
+    );
+    let refused = |query| index.search(&query).unwrap_err();
+    assert_eq!(
+        refused(query(&[1.0], 1)),
+        Error::QueryLength {
+            dimension: 2,
+            found: 1
+        }
+    );
+    assert_eq!(refused(query(&[0.0, 0.0], 1)), Error::VectorZero(0));
+    assert_eq!(refused(query(&[1.0, 0.0], 0)), Error::Limit);
+    let threshold = Some(f32::NAN);
+    assert_eq!(
+        refused(Query {
+            threshold,
+            ..query(&[1.0, 0.0], 1)
+        }),
+        Error::Threshold
+    );
+}
+
+#[test]
+fn a_search_beside_changes_sees_a_document_whole_or_not_at_all() {
+    let index = index(Settings {
+        exact_rows: 0,
+        seal_rows: 600,
+        threads: 2,
+        ..Settings::new(8)
+    });
+    let rows = clustered(200, 8, 10, 5);
+    let (removed, done) = (AtomicU64::new(0), AtomicBool::new(false));
+    index
+        .add(0, vec![7], vec![9.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+        .unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for key in 1..25 {
+                index.add(key, (0..200).collect(), rows.clone()).unwrap();
+                if key % 2 == 0 {
+                    assert!(index.remove(key / 2));
+                    removed.store(key / 2, Ordering::SeqCst);
+                }
+            }
+            done.store(true, Ordering::SeqCst);
+        });
+        scope.spawn(|| {
+            while !done.load(Ordering::SeqCst) {
+                index.seal().unwrap();
+                std::thread::yield_now();
+            }
+        });
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !done.load(Ordering::SeqCst) {
+                    let gone = removed.load(Ordering::SeqCst);
+                    let found = nearest(
+                        &index,
+                        &query(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], 5_000),
+                    );
+                    assert_eq!((found.list[0].document, found.list[0].node), (0, 7));
+                    assert!(
+                        found
+                            .list
+                            .iter()
+                            .all(|hit| hit.document == 0 || hit.document > gone)
+                    );
+                    assert_eq!(found.list.len() as u64, found.plan.rows);
+                    assert_eq!(found.list.len() % 200, 1);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_version_takes_the_place_of_another_in_one_step() {
+    let index = index(Settings::new(2));
+    index.add(1, vec![3], vec![1.0, 0.0]).unwrap();
+    index
+        .replace(Some(1), 2, vec![4, 5], vec![1.0, 0.0, 0.0, 1.0])
+        .unwrap();
+    let found = nearest(&index, &query(&[1.0, 0.0], 10));
+    let nodes: Vec<(u64, u32)> = found
+        .list
+        .iter()
+        .map(|hit| (hit.document, hit.node))
+        .collect();
+    assert_eq!(nodes, [(2, 4), (2, 5)]);
+    assert_eq!(
+        index.replace(Some(2), 2, vec![], vec![]),
+        Err(Error::DocumentTwice(2))
+    );
+    index.replace(Some(9), 3, vec![], vec![]).unwrap();
+    assert_eq!(index.sizes().documents, 2);
+}

@@ -81,14 +81,14 @@ lint: $(NATIVE) ## Run every gate that needs no running code: format, lint, type
 .PHONY: bench-once
 bench-once: $(NATIVE) ## Run each Rust benchmark once, to see that it works
 	$(call step,benches once)
-	@cargo bench --locked --quiet --benches -- --test
+	$(call quietly,benches,cargo test $(CARGO_FLAGS) --bench '*')
 
 .PHONY: check
 check: lint bench-once test ## Everything that must pass before a change lands: gates, benches once, tests
 
 .PHONY: bench
 bench: $(NATIVE) ## Run the Rust benchmarks and print their figures
-	@cargo bench --locked --quiet --benches
+	@cargo bench --locked --quiet --bench '*'
 
 .PHONY: format
 format: $(DEPS) ## Format the code in place

@@ -33,6 +33,8 @@ FILES = (
     "product-page.html",
 )
 COLLECTION = "samples"
+# Short answers for the screen; the default is 1,024.
+BUDGET_TOKENS = 400
 # The command line of this very installation.
 TREESPAN = str(Path(sys.executable).with_name("treespan"))
 START_S = 120.0
@@ -89,7 +91,7 @@ def show(folder: Path) -> None:
 
 def ask(question: Question) -> None:
     """Print the answer to a question and check that it is the right one."""
-    options = ("--collection", COLLECTION, "--limit", "1")
+    options = ("--collection", COLLECTION, "--limit", "1", "--budget", str(BUDGET_TOKENS))
     answer = run("search", *options, question.text, captured=True)
     say(answer)
     # Without white space, since lines are wrapped to the width of the terminal.

@@ -1,22 +1,32 @@
 """The native core: document trees, context expansion, vector search and reply bytes.
 
-Every call that works releases the GIL. Bad input raises `ValueError` and says what was wrong.
+Every call that works releases the GIL. Bad input, numbers out of range among it, raises
+`ValueError` and says what was wrong.
 """
 
 from collections.abc import Sequence
 from typing import final
 
+__all__ = [
+    "ContextOptions",
+    "Document",
+    "Hits",
+    "VectorIndex",
+    "__version__",
+    "answer",
+    "simd",
+]
 __version__: str
 
 @final
 class Document:
-    """One version of a document: its tree, validated once, its text, and what every chunk says of it.
+    """One version of a document: its tree, checked once, and what all its chunks have in common.
 
     Args:
         doc_id: Prefix of the ids of its nodes: node ids are `<doc_id>-<position>`.
         tree: Packed tree, see `treespan.node`.
-        head: A serialised `treespan.v1.Chunk` with the fields that are the same for every chunk of the document
-            (`artifact`, `document`, `metadata`); copied as it is into every chunk.
+        head: A serialised `treespan.v1.Chunk` with the fields that are the same for every chunk of
+            the document (`artifact`, `document`, `metadata`); copied as it is into every chunk.
     """
 
     def __new__(cls, doc_id: str, tree: bytes, head: bytes) -> Document: ...
@@ -28,7 +38,7 @@ class Document:
         """Bytes that the document holds in memory."""
 
     def expand(self, hits: Sequence[int], options: ContextOptions) -> list[list[int]]:
-        """Return the positions taken for each hit, in document order, one window per hit, without merging."""
+        """Return the positions taken for each hit, in document order; windows are not merged."""
 
 @final
 class ContextOptions:
@@ -64,7 +74,7 @@ class Hits:
 
     @staticmethod
     def of_nodes(nodes: Sequence[tuple[int, int]]) -> Hits:
-        """Return hits on known nodes: pairs of (document key, position), in the order given, similarity 0."""
+        """Return hits on nodes, pairs of (document key, position), as ordered; similarity 0."""
 
     def __len__(self) -> int:
         """Return the number of hits."""
@@ -77,7 +87,7 @@ class Hits:
 
     @property
     def exact_segments(self) -> int:
-        """Segments whose allowed rows were all compared."""
+        """Segments whose allowed rows were all compared; the rows without a graph are one."""
 
     @property
     def graph_segments(self) -> int:
@@ -103,8 +113,8 @@ class Hits:
 class VectorIndex:
     """The vectors of one collection: a delta that is scanned exactly and sealed graph segments.
 
-    Safe to search from many threads while one thread adds, removes and seals. Keys of documents are the caller's and
-    are never used twice.
+    Safe to search from many threads while one thread adds, removes and seals. Keys of documents are
+    the caller's and are never used twice.
 
     Args:
         dimension: Elements of a vector.
@@ -123,24 +133,34 @@ class VectorIndex:
 
         Args:
             document: Key of the document; must be new to the index.
-            replaces: Key of a document that leaves in the same step: every search sees either the one or the
-                other, never both or neither. Unknown keys are passed over.
+            replaces: Key of a document that leaves in the same step: every search sees either the
+                one or the other, never both or neither. Unknown keys are passed over.
             nodes: Positions of the nodes, ascending, u32 little-endian.
-            vectors: One row of f32 little-endian for each node; normalised here; zero and non-finite rows are refused.
+            vectors: One row of f32 little-endian for each node; normalised here; zero and
+                non-finite rows are refused.
         """
 
     def remove(self, document: int) -> bool:
         """Take a document out of all later answers; return whether it was there."""
 
     def seal(self) -> bool:
-        """Build one graph segment where there are rows enough; return whether one was built. Searches go on meanwhile."""
+        """Do the most useful piece of upkeep; return whether there was one, for there may be more.
+
+        Rows without a graph get one where they are enough; a segment of which a fifth is dead is
+        built anew; four segments of a size become one. Takes seconds (about 3,000 rows a second and
+        core); everything else goes on meanwhile. One thread at a time.
+
+        Raises:
+            RuntimeError: the graph could not be built, for want of memory for example; the index is
+            as before.
+        """
 
     def search(
         self,
         vectors: bytes,
         limit: int,
         threshold: float | None = None,
-        allowed: Sequence[int] | None = None,
+        allowed: Sequence[int] | bytes | None = None,
     ) -> list[Hits]:
         """Return the nearest rows of each query.
 
@@ -148,10 +168,12 @@ class VectorIndex:
             vectors: One row of f32 little-endian for each query; normalised here.
             limit: Most hits for each query.
             threshold: Least similarity of a hit, or None.
-            allowed: Keys of the documents to look at, or None for all; unknown keys are passed over.
+            allowed: Keys of the documents to look at, or None for all; unknown keys are passed
+                over. Bytes are taken as keys packed in u64 little-endian, which is the quick way
+                for thousands of them.
 
-        Hits are ordered by similarity, then document key, then position, and are exact in their similarity; exactly
-        min(limit, rows allowed and above the threshold) come back.
+        Hits are ordered by similarity, then document key, then position, and are exact in their
+        similarity; exactly min(limit, rows allowed and above the threshold) come back.
         """
 
     @property
@@ -179,8 +201,8 @@ def answer(
 ) -> tuple[bytes, int]:
     """Return the chunks of an answer as protobuf bytes, and the tokens of all texts in it.
 
-    The bytes are field 1 (`repeated Chunk chunks`) of `SearchResponse`, and of `ExpandResponse` alike; other fields may be
-    appended, serialised, behind them.
+    The bytes are field 1 (`repeated Chunk chunks`) of `SearchResponse`, and of `ExpandResponse`
+    alike; other fields may be appended, serialised, behind them.
 
     Args:
         hits: The hits, best first.

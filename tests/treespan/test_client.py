@@ -172,9 +172,10 @@ def test_vector_is_sent_as_little_endian_floats(vector):
     assert search_request(vector).vector.f32_le == struct.pack("<2f", 1.0, -2.5)
 
 
-def test_matrix_is_no_vector():
-    with pytest.raises(errors.InvalidField, match="shape is"):
-        search_request(np.zeros((2, 3)))
+@pytest.mark.parametrize("matrix", [np.zeros((2, 3)), [[1.0], [2.0]], [1.0, "x"]])
+def test_what_is_not_one_row_of_numbers_is_no_vector(matrix):
+    with pytest.raises(errors.InvalidField, match=r"vector: .*; give one row of numbers"):
+        search_request(matrix)
 
 
 def test_one_artifact_may_be_given_as_a_string():

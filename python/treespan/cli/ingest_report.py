@@ -46,7 +46,12 @@ class Bars:
                 markup=False,
                 table_column=Column(no_wrap=True, overflow="ellipsis", max_width=40),
             ),
-            TextColumn("{task.fields[stage]}", markup=False, style="cyan"),
+            TextColumn(
+                "{task.fields[stage]}",
+                markup=False,
+                style="cyan",
+                table_column=Column(min_width=max(map(len, _STAGES.values()))),
+            ),
             BarColumn(bar_width=30),
             TextColumn("{task.fields[amount]}", markup=False),
             TimeElapsedColumn(),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, Unpack
 
-import numpy as np
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from treespan.client.metadata import metadata_values
@@ -21,6 +22,7 @@ from treespan.v1.search_service_pb2 import ContextOptions, ExpandRequest, Search
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from treespan.client.metadata import MetadataInput
@@ -161,9 +163,15 @@ def _mode(name: str | None) -> ContextOptions.Mode.ValueType:
 
 
 def _vector(query: Sequence[float] | NDArray[np.float32]) -> Vector:
-    row = np.asarray(query, dtype="<f4")
-    if row.ndim != 1:
-        raise InvalidField("vector", f"its shape is {row.shape}; give one row of numbers")
+    dimensions = getattr(query, "ndim", 1)
+    if dimensions != 1:
+        raise InvalidField("vector", f"it has {dimensions} dimensions; give one row of numbers")
+    try:
+        row = array("f", query)
+    except TypeError as error:
+        raise InvalidField("vector", f"{error}; give one row of numbers") from error
+    if sys.byteorder == "big":
+        row.byteswap()
     return Vector(f32_le=row.tobytes())
 
 

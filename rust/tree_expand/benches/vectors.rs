@@ -1,1 +1,230 @@
-fn main() {}
+//! Time of the vector index and of writing answers.
+//!
+//! `cargo bench --bench vectors` prints the table; run otherwise, or with `--test`, every case runs
+//! once on little data. Vectors are clustered (1 row in 100 of a cluster), 384 dimensions.
+#![allow(clippy::print_stdout, clippy::unwrap_used, clippy::cast_precision_loss)]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use tree_expand::document::Document;
+use tree_expand::filter::Allowed;
+use tree_expand::kernel::Kernel;
+use tree_expand::merge;
+use tree_expand::planner::Hits;
+use tree_expand::reply::{Extras, Scored, answer};
+use tree_expand::vectors::{Query, Settings, VectorIndex};
+use tree_expand::window::{Mode, Options};
+
+const DIMENSION: usize = 384;
+const DOCUMENT_ROWS: usize = 100;
+const LIMIT: usize = 10;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let given = |name: &str| arguments.iter().any(|argument| argument == name);
+    let once = given("--test") || !given("--bench");
+    println!("kernel: {}", Kernel::detect().name());
+    for rows in if once {
+        vec![1_000]
+    } else {
+        vec![1_000, 10_000, 100_000]
+    } {
+        scans(rows, once);
+    }
+    for rows in if once {
+        vec![1_000]
+    } else {
+        vec![20_000, 100_000]
+    } {
+        graphs(rows, once);
+    }
+    answers(once);
+}
+
+/// Least time of a call, in microseconds.
+fn fastest<T>(once: bool, mut call: impl FnMut(usize) -> T) -> f64 {
+    (0..if once { 1 } else { 60 })
+        .map(|round| {
+            let start = Instant::now();
+            black_box(call(round));
+            start.elapsed().as_secs_f64() * 1e6
+        })
+        .fold(f64::INFINITY, f64::min)
+}
+
+/// Mean time of a call and mean of what it returns.
+fn mean(queries: &[Vec<f32>], mut call: impl FnMut(&[f32]) -> f64) -> (f64, f64) {
+    let start = Instant::now();
+    let sum: f64 = queries.iter().map(|query| call(query)).sum();
+    let count = queries.len() as f64;
+    (start.elapsed().as_secs_f64() * 1e6 / count, sum / count)
+}
+
+fn scans(rows: usize, once: bool) {
+    let (index, _) = filled(rows, Settings::new(DIMENSION));
+    let queries = clustered(8, rows / 100, 99);
+    let one = fastest(once, |round| search(&index, &queries[round % 8], None));
+    let every_other = Allowed::new((0..rows as u64 / DOCUMENT_ROWS as u64).step_by(2).collect());
+    let half = fastest(once, |round| {
+        search(&index, &queries[round % 8], Some(&every_other))
+    });
+    let joined = queries.concat();
+    let batch = fastest(once, |_| search_all(&index, &joined, None));
+    println!(
+        "scan  {rows:>7} rows: {:>5.1} ns a row, every other document {:>5.1}, batch of 8 {:>5.1}",
+        one * 1e3 / rows as f64,
+        half * 2e3 / rows as f64,
+        batch * 1e3 / (8 * rows) as f64,
+    );
+}
+
+fn graphs(rows: usize, once: bool) {
+    let settings = Settings {
+        exact_rows: 100,
+        seal_rows: 500,
+        ..Settings::new(DIMENSION)
+    };
+    let (index, _) = filled(rows, settings);
+    let queries = clustered(if once { 2 } else { 200 }, rows / 100, 99);
+    for percent in [100, 50, 10, 1] {
+        let documents = (rows / DOCUMENT_ROWS) as u64;
+        let some = Allowed::new(
+            (0..documents)
+                .filter(|key| key * 37 % 100 < percent)
+                .collect(),
+        );
+        let allowed = (percent < 100).then_some(&some);
+        let right: Vec<Hits> = queries
+            .iter()
+            .map(|query| search(&index, query, allowed))
+            .collect();
+        if percent == 100 {
+            let start = Instant::now();
+            assert!(index.seal().unwrap());
+            let seconds = start.elapsed().as_secs_f64();
+            println!("graph {rows:>7} rows: built in {seconds:.1} s");
+        }
+        let mut at = 0;
+        let (micros, recall) = mean(&queries, |query| {
+            at += 1;
+            let found = search(&index, query, allowed);
+            let hit = found
+                .list
+                .iter()
+                .filter(|hit| right[at - 1].list.contains(hit))
+                .count();
+            hit as f64 / right[at - 1].list.len().max(1) as f64
+        });
+        let plan = search(&index, &queries[0], allowed).plan;
+        println!(
+            "      {percent:>3} % allowed: {micros:>7.1} us a query, recall {recall:.4}, {} exact",
+            plan.exact_segments
+        );
+    }
+}
+
+fn search(index: &VectorIndex, query: &[f32], allowed: Option<&Allowed>) -> Hits {
+    search_all(index, query, allowed).remove(0)
+}
+
+fn search_all(index: &VectorIndex, vectors: &[f32], allowed: Option<&Allowed>) -> Vec<Hits> {
+    let query = Query {
+        vectors,
+        limit: LIMIT,
+        threshold: None,
+        allowed,
+    };
+    index.search(&query).unwrap()
+}
+
+fn filled(rows: usize, settings: Settings) -> (VectorIndex, Vec<Vec<f32>>) {
+    let index = VectorIndex::new(settings).unwrap();
+    let vectors = clustered(rows, rows / 100, 1);
+    for (key, rows) in (0..).zip(vectors.chunks(DOCUMENT_ROWS)) {
+        let nodes = (0..).take(rows.len()).collect();
+        index.add(key, nodes, rows.concat()).unwrap();
+    }
+    (index, vectors)
+}
+
+/// Rows around centres, those of a cluster spread over all documents.
+fn clustered(rows: usize, clusters: usize, seed: u64) -> Vec<Vec<f32>> {
+    let centres = normal(clusters * DIMENSION, 7);
+    let noise = normal(rows * DIMENSION, seed);
+    (0..rows)
+        .map(|row| {
+            let centre = &centres[row % clusters * DIMENSION..][..DIMENSION];
+            let around = &noise[row * DIMENSION..][..DIMENSION];
+            centre
+                .iter()
+                .zip(around)
+                .map(|(c, n)| c + 0.8 * n)
+                .collect()
+        })
+        .collect()
+}
+
+/// Numbers that are about normally distributed; the same for the same seed.
+fn normal(count: usize, seed: u64) -> Vec<f32> {
+    let mut state = seed;
+    let mut uniform = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1u64 << 24) as f32
+    };
+    (0..count)
+        .map(|_| (0..6).map(|_| uniform()).sum::<f32>() - 3.0)
+        .collect()
+}
+
+/// Ten hits in a document of 200 texts of 300 bytes, with six texts around each: about 22 KB.
+fn answers(once: bool) {
+    let (texts, bytes) = (200u32, 300u32);
+    let document = Document::new("document", &packed(texts, bytes), b"").unwrap();
+    let hits: Vec<Scored> = (0..LIMIT as u32)
+        .map(|hit| Scored {
+            hit: merge::Hit {
+                document: 0,
+                node: hit * 20 + 5,
+            },
+            score: 0.5,
+            similarity: 0.5,
+        })
+        .collect();
+    let options = Options::new(Mode::Linear, 7 * 60);
+    let write = || answer(&[&document], &hits, &options, Extras::default(), 1 << 22).unwrap();
+    let size = write().bytes.len();
+    println!(
+        "reply {size:>7} bytes, 10 chunks: {:.1} us",
+        fastest(once, |_| write())
+    );
+}
+
+/// A root with `texts` children of `bytes` bytes and 60 tokens each.
+fn packed(texts: u32, bytes: u32) -> Vec<u8> {
+    let nodes = texts + 1;
+    let start = |node: u32| node.saturating_sub(1) * bytes;
+    let column = |number: &dyn Fn(u32) -> u32| -> Vec<u8> {
+        (0..nodes)
+            .flat_map(|node| number(node).to_le_bytes())
+            .collect()
+    };
+    let mut out = b"TSTREE1\0".to_vec();
+    out.extend(nodes.to_le_bytes());
+    out.extend(0u32.to_le_bytes());
+    out.extend(u64::from(texts * bytes).to_le_bytes());
+    out.extend(column(&|_| 0));
+    out.extend(column(&|node| if node == 0 { 0 } else { 60 }));
+    out.extend(column(&|_| 0));
+    out.extend(column(&|_| 0));
+    for _ in 0..2 {
+        out.extend(column(&start));
+        out.extend(column(&|node| node * bytes));
+    }
+    out.extend((0..nodes).map(|node| if node == 0 { 1 } else { 3 }));
+    out.extend((0..nodes).map(|_| 0));
+    out.extend((0..texts * bytes).map(|at| b'a' + (at % 26) as u8));
+    out
+}

@@ -72,13 +72,22 @@ pub fn answer(
         if least > max_bytes {
             return Err(too_large(least, max_bytes));
         }
-        let chunk = Writer { document, hits, merged: options.merge, extras }.chunk(passage);
+        let chunk = Writer {
+            document,
+            hits,
+            merged: options.merge,
+            extras,
+        }
+        .chunk(passage);
         append(&mut bytes, document.head(), &chunk);
         if bytes.len() > max_bytes {
             return Err(too_large(bytes.len(), max_bytes));
         }
     }
-    Ok(Reply { bytes, tokens: answer.tokens })
+    Ok(Reply {
+        bytes,
+        tokens: answer.tokens,
+    })
 }
 
 fn too_large(bytes: usize, max_bytes: usize) -> Error {
@@ -142,7 +151,10 @@ impl Writer<'_> {
             kind: tree.kind(node).into(),
             context_nodes: self.context_nodes(passage),
             hits: self.passage_hits(passage),
-            expansion: self.extras.trace.then(|| self.expansion(&passage.expansion)),
+            expansion: self
+                .extras
+                .trace
+                .then(|| self.expansion(&passage.expansion)),
             ..Chunk::default()
         }
     }
@@ -163,7 +175,10 @@ impl Writer<'_> {
             .position(|piece| piece.hit && piece.node == node)
             .unwrap_or_default();
         let after = (at + 1).min(passage.pieces.len());
-        (texts(&passage.pieces[..at]), texts(&passage.pieces[after..]))
+        (
+            texts(&passage.pieces[..at]),
+            texts(&passage.pieces[after..]),
+        )
     }
 
     fn context_nodes(&self, passage: &Passage) -> Vec<ContextNode> {

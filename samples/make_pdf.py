@@ -22,18 +22,18 @@ TARGET = HERE / "q3-report-en.pdf"
 PAGE = pymupdf.paper_rect("a4")
 MARGIN = 56.0
 GUTTER = 22.0
-TITLE_HEIGHT = 92.0
+TITLE_HEIGHT = 72.0
 RUNNING_HEAD = "Northgate Cold Storage plc · Third quarter 2025"
 DATE = "D:20251021090000Z"
 STYLE = """
 body { font-family: serif; font-size: 10pt; line-height: 1.3; }
-h1 { font-family: sans-serif; font-size: 20pt; margin: 0; }
+h1 { font-family: sans-serif; font-size: 15pt; margin: 0; }
 h2 { font-family: sans-serif; font-size: 13pt; margin: 10pt 0 3pt 0; }
 h3 { font-family: sans-serif; font-size: 10.5pt; margin: 7pt 0 2pt 0; }
 p { margin: 0 0 5pt 0; text-align: justify; }
 table { font-family: sans-serif; font-size: 8pt; margin: 4pt 0 8pt 0; width: 100%; }
-th { border-bottom: 1px solid black; text-align: left; }
-td { border-bottom: 0.5px solid gray; }
+th { border-bottom: 1px solid black; text-align: left; padding: 1pt 5pt; }
+td { border-bottom: 0.5px solid gray; padding: 1pt 5pt; }
 """
 
 

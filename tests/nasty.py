@@ -2,8 +2,10 @@
 
     python tests/nasty.py --ingest 127.0.0.1:50051 [--all] [--data FOLDER]
 
-Per format: how many of the manifest's expectations hold for what the service made of its files. What the tree shows is
-checked on the tree; what only a reader knows (outline entries, levels of headings as written, sentences) on the reader.
+Per format: how many of the manifest's expectations hold for what the service made of its files.
+What the tree shows is checked on the tree; what only a reader knows (outline entries, levels of
+headings as written, sentences) on the reader. Time limits are on the whole ingest.
+
 The folder of the data is taken from TREESPAN_DATA.
 """
 
@@ -73,9 +75,7 @@ class Trial:
         started = time.monotonic()
         name = path.replace("/", ":")
         try:
-            answer = self._stub.IngestFile(
-                self._upload(name, path, password), timeout=_TIMEOUT_S
-            )
+            answer = self._stub.IngestFile(self._upload(name, path, password), timeout=_TIMEOUT_S)
         except grpc.RpcError as error:
             return Problem(*_refusal(error), time.monotonic() - started)
         seconds = time.monotonic() - started

@@ -62,7 +62,10 @@ class Servers:
         }
         with self._log_path(name).open("ab") as log:
             self.processes[name] = subprocess.Popen(
-                [sys.executable, "-m", SERVICES[name][0]], env=environment, stderr=log, cwd=self.data
+                [sys.executable, "-m", SERVICES[name][0]],
+                env=environment,
+                stderr=log,
+                cwd=self.data,
             )
 
     def wait_healthy(self, name: str) -> None:

@@ -1,7 +1,7 @@
-"""Small trees in the notation of the worked examples: `R0[S2[H10 c10] T4]`, a name, its own tokens, its children.
+"""Small trees as the worked examples draw them: `R0[S2[H10 c10] T4]`, name, own tokens, children.
 
-R is the root; capital letters are sections, or texts where they have no children; small letters are chunks. A node's text is
-its name, whatever its tokens are said to be.
+R is the root; capital letters are sections, or texts where they have no children; small letters are
+chunks. A node's text is its name, whatever its tokens are said to be.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""What both services share, the client, and the command line."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import grpc
 import pytest
-from servers import Servers
 
+from servers import Servers
 from treespan.v1 import ingest_service_pb2 as ingest_pb
 from treespan.v1.ingest_service_pb2_grpc import IngestServiceStub
 from treespan.v1.search_service_pb2_grpc import SearchServiceStub

@@ -1,4 +1,4 @@
-"""Bad input: its gRPC code, a machine-readable reason, a sentence that helps, and nothing left behind."""
+"""Bad input: its gRPC code, a reason for machines, a sentence that helps, and nothing left."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 import grpc
 import numpy as np
 import pytest
-from calls import ingest_bytes, refused, upload
 
+from calls import ingest_bytes, refused, upload
 from treespan.v1 import (
     context_filter_pb2,
-    ingest_service_pb2 as ingest_pb,
     metadata_pb2,
+)
+from treespan.v1 import (
+    ingest_service_pb2 as ingest_pb,
+)
+from treespan.v1 import (
     search_service_pb2 as search_pb,
 )
 
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from treespan.v1.search_service_pb2_grpc import SearchServiceStub
 
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
-TEXT = "The reactor was inspected in May. Every valve passed its test.\n".encode()
+TEXT = b"The reactor was inspected in May. Every valve passed its test.\n"
 
 
 def artifacts(ingest: IngestServiceStub, collection: str) -> list[ingest_pb.Artifact]:
@@ -104,7 +108,9 @@ def test_a_vector_that_cannot_be_compared_is_refused(
 
 
 @pytest.mark.parametrize(
-    "name", ["", "a/b", "x" * 10_000, "bell\a", ".", ".."], ids=["empty", "slash", "long", "control", "dot", "dots"]
+    "name",
+    ["", "a/b", "x" * 10_000, "bell\a", ".", ".."],
+    ids=["empty", "slash", "long", "control", "dot", "dots"],
 )
 def test_a_name_that_is_none_is_refused_by_both_services(
     ingest: IngestServiceStub, search: SearchServiceStub, collection: str, name: str
@@ -160,9 +166,7 @@ def test_an_artifact_that_is_still_arriving_is_refused_and_a_second_upload_too(
     assert search.Search(request).chunks
 
 
-def wait_for_state(
-    ingest: IngestServiceStub, collection: str, artifact: str, state: int
-) -> None:
+def wait_for_state(ingest: IngestServiceStub, collection: str, artifact: str, state: int) -> None:
     request = ingest_pb.GetArtifactRequest(collection=collection, artifact=artifact)
     for _ in range(200):
         try:
@@ -211,9 +215,7 @@ def test_parts_that_stop_end_the_call_and_leave_nothing(
     assert not artifacts(ingest, collection)
 
 
-def test_a_caller_that_goes_away_leaves_nothing(
-    ingest: IngestServiceStub, collection: str
-) -> None:
+def test_a_caller_that_goes_away_leaves_nothing(ingest: IngestServiceStub, collection: str) -> None:
     header = ingest_pb.IngestFileHeader(collection=collection, artifact="gone")
 
     def endless() -> Iterator[ingest_pb.IngestFileRequest]:
@@ -270,7 +272,12 @@ def test_a_part_above_one_mebibyte_is_refused(ingest: IngestServiceStub, collect
         (b"", "a.txt", INVALID, "EMPTY"),
         (b" \n \t\n", "a.txt", INVALID, "EMPTY"),
         (b"%PDF-1.7\n%broken", "a.pdf", INVALID, "DAMAGED"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 12, "a", grpc.StatusCode.UNIMPLEMENTED, "UNSUPPORTED"),
+        (
+            b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 12,
+            "a",
+            grpc.StatusCode.UNIMPLEMENTED,
+            "UNSUPPORTED",
+        ),
     ],
 )
 def test_a_bad_file_says_why_and_leaves_nothing(

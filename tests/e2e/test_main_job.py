@@ -1,4 +1,4 @@
-"""The main job on our own samples: a file goes in, a question comes back with the right text around it."""
+"""The main job on our own samples: a question comes back with the right text around it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from calls import ingest_bytes
 
+from calls import ingest_bytes
 from treespan.v1 import context_filter_pb2
 from treespan.v1 import ingest_service_pb2 as ingest_pb
 from treespan.v1 import search_service_pb2 as pb
@@ -30,7 +30,9 @@ def library(ingest: IngestServiceStub) -> str:
     return "samples"
 
 
-def ask(search: SearchServiceStub, collection: str, text: str, **context: object) -> pb.SearchResponse:
+def ask(
+    search: SearchServiceStub, collection: str, text: str, **context: object
+) -> pb.SearchResponse:
     request = pb.SearchRequest(
         context_filter=context_filter_pb2.ContextFilter(collection=collection),
         text=text,
@@ -154,9 +156,7 @@ def test_min_seq_reads_what_was_written(
         assert answer.applied_seq >= written.seq
 
 
-def test_the_same_bytes_are_not_embedded_again(
-    ingest: IngestServiceStub, collection: str
-) -> None:
+def test_the_same_bytes_are_not_embedded_again(ingest: IngestServiceStub, collection: str) -> None:
     text = b"The tower was painted in June."
     first = ingest_bytes(ingest, collection, "a", text, "a.txt")
     again = ingest_bytes(ingest, collection, "a", text, "a.txt")

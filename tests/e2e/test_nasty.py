@@ -1,4 +1,4 @@
-"""The difficult files of the formats served, through the real service: most expectations hold, and nothing dies."""
+"""The difficult files of the formats served, through the real service; nothing dies."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import nasty
 import pytest
 
+import nasty
 from servers import Servers
 from tiny_model import write_tiny_model
 

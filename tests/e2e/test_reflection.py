@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import grpc
 import pytest
-from calls import ingest_bytes
 from google.protobuf import json_format
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
@@ -14,9 +13,10 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
     ProtoReflectionDescriptorDatabase,
 )
 
+from calls import ingest_bytes
+
 if TYPE_CHECKING:
     from servers import Servers
-
     from treespan.v1.ingest_service_pb2_grpc import IngestServiceStub
 
 

@@ -1,6 +1,6 @@
 """The worked examples of the expansion rules, through Expand and Explain of a real search service.
 
-The trees are put into the store as they are drawn, token counts and all; the ingest service is not needed.
+The trees are put into the store as they are drawn, token counts and all; nothing is ingested.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import grpc
 import numpy as np
 import pytest
+
 from servers import Servers
 from trees import Drawn, drawn
-
 from treespan import identity
 from treespan.embed import Embedder
 from treespan.models.cache import prepare
@@ -124,9 +124,7 @@ def search(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchServiceSt
 
 
 def options(name: str, gaps: bool) -> pb.ContextOptions:
-    return pb.ContextOptions(
-        token_budget=EXAMPLES[name][2], gaps=gaps, nodes=True, trace=True
-    )
+    return pb.ContextOptions(token_budget=EXAMPLES[name][2], gaps=gaps, nodes=True, trace=True)
 
 
 def check(chunk: chunk_pb2.Chunk, name: str, gaps: bool) -> None:
@@ -141,13 +139,13 @@ def check(chunk: chunk_pb2.Chunk, name: str, gaps: bool) -> None:
     assert sum(node.token_count for node in chunk.context_nodes) == TOKENS[name][gaps]
     assert chunk.expansion.budget_tokens == budget
     assert chunk.expansion.used_tokens == TOKENS[name][gaps]
-    assert [node.text for node in chunk.context_nodes if node.hit] == ([hit] if chunk.text else [""])
+    assert [node.text for node in chunk.context_nodes if node.hit] == (
+        [hit] if chunk.text else [""]
+    )
 
 
 @pytest.mark.parametrize(("name", "gaps"), CASES)
-def test_expand_takes_what_the_rules_say(
-    search: SearchServiceStub, name: str, gaps: bool
-) -> None:
+def test_expand_takes_what_the_rules_say(search: SearchServiceStub, name: str, gaps: bool) -> None:
     request = pb.ExpandRequest(
         collection=COLLECTION, node_ids=[hit_id(name)], context=options(name, gaps)
     )
@@ -157,9 +155,7 @@ def test_expand_takes_what_the_rules_say(
 
 
 @pytest.mark.parametrize(("name", "gaps"), [case for case in CASES if case[0] != "E3"])
-def test_explain_takes_what_the_rules_say(
-    search: SearchServiceStub, name: str, gaps: bool
-) -> None:
+def test_explain_takes_what_the_rules_say(search: SearchServiceStub, name: str, gaps: bool) -> None:
     example = drawn(EXAMPLES[name][0])
     nodes = np.flatnonzero(example.tree.flags)
     vectors = np.random.default_rng(len(name)).normal(size=(len(nodes), DIMENSION))

@@ -1,4 +1,4 @@
-"""Either service is killed (-9) at random moments of an ingest: nothing acknowledged is lost, nothing half is left.
+"""Either service is killed (-9) at random moments: nothing acknowledged is lost, nothing half left.
 
 TREESPAN_KILLS sets how often (default 6; 50 in the long form), TREESPAN_SEED the moments.
 """
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import apsw
 import grpc
 import pytest
+
 from calls import PART
 from servers import Servers
 from tiny_model import write_tiny_model
-
 from treespan.v1 import ingest_service_pb2 as pb
 from treespan.v1 import search_service_pb2 as search_pb
 from treespan.v1.ingest_service_pb2_grpc import IngestServiceStub

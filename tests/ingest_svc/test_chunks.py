@@ -1,4 +1,4 @@
-"""Chunks, against a tokenizer whose counts are plain: a word is a token, and so is a Chinese character."""
+"""Chunks, by a plain tokenizer: a word is a token, and so is a Chinese character."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from ingest_svc.chunks import ChunkRules, Text, cut, measured, packed
 
 RULES = ChunkRules(target_tokens=20, limit_tokens=40)
@@ -83,7 +84,9 @@ TEXTS = st.lists(
 @given(TEXTS)
 def test_nothing_but_white_space_is_ever_lost(texts: list[str]) -> None:
     found = measured([(text, 0, 0) for text in texts], count, RULES)
-    parts = [chunk for group in packed(found, RULES) for text in group for chunk in cut(text, RULES)]
+    parts = [
+        chunk for group in packed(found, RULES) for text in group for chunk in cut(text, RULES)
+    ]
     kept = "".join(part.text for part in parts)
     assert "".join(kept.split()) == "".join("".join(texts).split())
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from ingest_svc.chunks import ChunkRules
 from ingest_svc.index_text import embedded_nodes, index_texts
 from ingest_svc.readers.block import Block, BlockKind, ParsedFile, Table
 from ingest_svc.tree import TreeLimits, build_tree
-
 from treespan.errors import TooLarge
 from treespan.node import NodeKind, Tree
 
@@ -40,10 +40,10 @@ def paragraph(text: str, page: int = 0, last: int = 0) -> Block:
 
 def shown(tree: Tree) -> str:
     """Return a tree as lines: indent by depth, kind, first words."""
-    depths = tree.depths()
+    indents = ["  " * int(depth) for depth in tree.depths()]
+    kinds = [NodeKind(int(kind)).name for kind in tree.kind]
     return "\n".join(
-        f"{'  ' * int(depths[node])}{NodeKind(int(tree.kind[node])).name} {tree.own_text(node)[:24]!r}"
-        for node in range(len(tree))
+        f"{indents[node]}{kinds[node]} {tree.own_text(node)[:24]!r}" for node in range(len(tree))
     )
 
 
@@ -78,9 +78,7 @@ def test_a_long_paragraph_holds_chunks_and_has_no_text_of_its_own() -> None:
 
 def test_chunks_never_cross_a_section() -> None:
     tree = built(paragraph("a b"), heading(1, "H"), paragraph("c d"))
-    assert shown(tree) == (
-        "DOCUMENT ''\n  TEXT 'a b'\n  SECTION 'H'\n    TEXT 'c d'"
-    )
+    assert shown(tree) == ("DOCUMENT ''\n  TEXT 'a b'\n  SECTION 'H'\n    TEXT 'c d'")
 
 
 def test_short_paragraphs_share_a_chunk_that_reads_as_the_document_does() -> None:
@@ -126,7 +124,9 @@ def test_a_row_above_the_limit_is_cut_below_its_node() -> None:
 
 def test_list_items_keep_their_marks_and_depth() -> None:
     items = [("1.", 1, "first"), ("a)", 2, "inner"), ("", 1, "plain")]
-    tree = built(*(Block(BlockKind.LIST_ITEM, text, level, marker=mark) for mark, level, text in items))
+    tree = built(
+        *(Block(BlockKind.LIST_ITEM, text, level, marker=mark) for mark, level, text in items)
+    )
     assert tree.kind[1] == NodeKind.LIST
     assert tree.text.decode() == "1. first\na) inner\n- plain"
 

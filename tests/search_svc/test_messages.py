@@ -5,10 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+
 from search_svc import messages
 from search_svc.pipeline import Answer, Times
-
-from treespan.v1 import chunk_pb2, search_service_pb2 as pb
+from treespan.v1 import chunk_pb2
+from treespan.v1 import search_service_pb2 as pb
 
 
 def answer(*texts: str) -> Answer:

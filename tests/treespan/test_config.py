@@ -9,7 +9,9 @@ import pytest
 from treespan.config import Config, ConfigError, environment, load
 
 
-def test_defaults_hold_where_nothing_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_defaults_hold_where_nothing_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     config, settings = load(environ={})
     assert config == Config()
@@ -64,7 +66,9 @@ def test_a_missing_file_is_refused_only_where_it_was_named(tmp_path: Path) -> No
 def test_a_child_process_gets_the_same_settings(tmp_path: Path) -> None:
     file = tmp_path / "other.toml"
     file.write_text("[search]\nthreads = 3\n")
-    passed = environment({"store.path": tmp_path, "ingest.queue_length": 4, "log.level": None}, file)
+    passed = environment(
+        {"store.path": tmp_path, "ingest.queue_length": 4, "log.level": None}, file
+    )
     config, _ = load(environ=passed)
     assert (config.store.path, config.ingest.queue_length) == (str(tmp_path), 4)
     assert config.search.threads == 3

@@ -1,7 +1,8 @@
 """What every reader returns: a flat list of blocks in reading order.
 
-Nesting is said by levels, never by nesting objects, so that a hostile file cannot build a deep structure. Blocks cross a
-process border as msgpack and are checked against these types on the way in.
+Nesting is said by levels, never by nesting objects, so that a hostile file cannot build a deep
+structure. Blocks cross a process border as msgpack and are checked against these types on the way
+in.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ class BlockKind(IntEnum):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """A table as a grid; every row has as many cells as the header, merged cells hold their text once, at the top left."""
+    """A table as a grid; every row has as many cells as the header.
+
+    Merged cells hold their text once, at the top left.
+    """
 
     header: list[str]
     """Names of the columns; empty strings where the table has no header row."""
@@ -39,14 +43,14 @@ class Block(msgspec.Struct, frozen=True):
 
     kind: BlockKind
     text: str = ""
-    """The words, Unicode NFC-untouched, inner white space already sensible; empty for tables."""
+    """The words, with sensible white space; empty for tables."""
     level: int = 0
     """Headings: 1 is outermost. List items: nesting depth, 1 is outermost. Else 0."""
     page_start: int = 0
     """First page, from 1; 0 where the format has no pages."""
     page_end: int = 0
     stated: bool = True
-    """Headings: the file itself states it (markup, outline, numbering); False when guessed from its looks."""
+    """Headings: stated by the file (markup, outline, numbering); False: guessed by looks."""
     marker: str = ""
     """List items: the mark or number as written, for example "3." or "a)"; empty for bullets."""
     table: Table | None = None
@@ -55,7 +59,7 @@ class Block(msgspec.Struct, frozen=True):
     """Code: the language that the file names."""
 
 
-class Warning(msgspec.Struct, frozen=True):  # noqa: A001 - the name that the API uses too
+class Warning(msgspec.Struct, frozen=True):
     """Something that went less than well in a file that could be read all the same."""
 
     kind: str
@@ -70,7 +74,7 @@ class ParsedFile(msgspec.Struct, frozen=True):
     blocks: list[Block]
     media_type: str
     title: str = ""
-    """The title that the file states (metadata, <title>, front matter); empty where it states none."""
+    """The title that the file states (metadata, front matter); empty where there is none."""
     page_count: int = 0
     outline_entries: int = 0
     warnings: list[Warning] = []

@@ -37,8 +37,12 @@ class Document:
     def byte_size(self) -> int:
         """Bytes that the document holds in memory."""
 
-    def expand(self, hits: Sequence[int], options: ContextOptions) -> list[list[int]]:
-        """Return the positions taken for each hit, in document order; windows are not merged."""
+    def expand(self, hits: Sequence[int], options: ContextOptions) -> list[bytes]:
+        """Return the positions taken for each hit, in document order, u32 little-endian.
+
+        Windows are not merged. Packed, because an int object for every node would cost more than
+        finding it.
+        """
 
 @final
 class ContextOptions:

@@ -56,20 +56,29 @@ impl Document {
         self.0.byte_size()
     }
 
-    fn expand(
+    fn expand<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         #[pyo3(from_py_with = numbers)] hits: Vec<u32>,
         options: Bound<'_, ContextOptions>,
-    ) -> PyResult<Vec<Vec<u32>>> {
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let options = options.get().options;
-        py.detach(|| {
-            let tree = self.0.packed().tree();
-            hits.into_iter()
-                .map(|hit| Ok(window(tree, hit, &options)?.positions().collect()))
-                .collect::<Result<_, Error>>()
-        })
-        .map_err(into_py)
+        let windows = py
+            .detach(|| {
+                let tree = self.0.packed().tree();
+                hits.into_iter()
+                    .map(|hit| {
+                        let taken = window(tree, hit, &options)?;
+                        let mut positions = Vec::with_capacity(4 * taken.len());
+                        for position in taken.positions() {
+                            positions.extend_from_slice(&position.to_le_bytes());
+                        }
+                        Ok(positions)
+                    })
+                    .collect::<Result<Vec<Vec<u8>>, Error>>()
+            })
+            .map_err(into_py)?;
+        Ok(windows.iter().map(|taken| PyBytes::new(py, taken)).collect())
     }
 }
 

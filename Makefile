@@ -79,7 +79,7 @@ lint: $(NATIVE) ## Run every gate that needs no running code: format, lint, type
 	@cargo clippy $(CARGO_FLAGS) --all-targets --features python -- -D warnings
 
 .PHONY: bench-once
-bench-once: $(NATIVE) ## Run each Rust benchmark once, to see that it works
+bench-once: $(NATIVE) ## Run each benchmark once, to see that it works
 	$(call step,benches once)
 	$(call quietly,benches,cargo test $(CARGO_FLAGS) --bench '*')
 

@@ -82,13 +82,15 @@ lint: $(NATIVE) ## Run every gate that needs no running code: format, lint, type
 bench-once: $(NATIVE) ## Run each benchmark once, to see that it works
 	$(call step,benches once)
 	$(call quietly,benches,cargo test $(CARGO_FLAGS) --bench '*')
+	$(call quietly,bench-python,$(BIN)/python bench/expand.py --once)
 
 .PHONY: check
 check: lint bench-once test ## Everything that must pass before a change lands: gates, benches once, tests
 
 .PHONY: bench
-bench: $(NATIVE) ## Run the Rust benchmarks and print their figures
+bench: $(NATIVE) ## Measure expansion and vector search, in Rust and through the Python call
 	@cargo bench --locked --quiet --bench '*'
+	@$(BIN)/python bench/expand.py
 
 .PHONY: format
 format: $(DEPS) ## Format the code in place

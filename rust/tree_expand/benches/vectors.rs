@@ -64,7 +64,7 @@ fn mean(queries: &[Vec<f32>], mut call: impl FnMut(&[f32]) -> f64) -> (f64, f64)
 fn scans(rows: usize, once: bool) {
     let (index, _) = filled(rows, Settings::new(DIMENSION));
     let queries = clustered(8, rows / 100, 99);
-    let one = fastest(once, |round| search(&index, &queries[round % 8], None));
+    let alone = fastest(once, |round| search(&index, &queries[round % 8], None));
     let every_other = Allowed::new((0..rows as u64 / DOCUMENT_ROWS as u64).step_by(2).collect());
     let half = fastest(once, |round| {
         search(&index, &queries[round % 8], Some(&every_other))
@@ -73,7 +73,7 @@ fn scans(rows: usize, once: bool) {
     let batch = fastest(once, |_| search_all(&index, &joined, None));
     println!(
         "scan  {rows:>7} rows: {:>5.1} ns a row, every other document {:>5.1}, batch of 8 {:>5.1}",
-        one * 1e3 / rows as f64,
+        alone * 1e3 / rows as f64,
         half * 2e3 / rows as f64,
         batch * 1e3 / (8 * rows) as f64,
     );
@@ -183,7 +183,8 @@ fn normal(count: usize, seed: u64) -> Vec<f32> {
 fn answers(once: bool) {
     let (texts, bytes) = (200u32, 300u32);
     let document = Document::new("document", &packed(texts, bytes), b"").unwrap();
-    let hits: Vec<Scored> = (0..LIMIT as u32)
+    let hits: Vec<Scored> = (0..)
+        .take(LIMIT)
         .map(|hit| Scored {
             hit: merge::Hit {
                 document: 0,

@@ -2,7 +2,8 @@
 //!
 //! What is written is field 1 of `SearchResponse` and of `ExpandResponse` alike, `repeated Chunk
 //! chunks`. Each chunk is its document's head, as it is, and behind it the fields of the hit:
-//! protobuf messages merge when their bytes are joined.
+//! protobuf messages merge when their bytes are joined. Texts, most of the bytes, are copied once,
+//! from the document into a reply whose size is known before.
 
 use prost::Message as _;
 use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint, key_len};
@@ -18,6 +19,12 @@ use crate::window::Options;
 
 /// Number of the field `chunks` in every reply.
 const CHUNKS: u32 = 1;
+/// Number of the field `text` of a chunk.
+const TEXT: u32 = 4;
+/// Number of the field `previous_texts` of a chunk.
+const PREVIOUS_TEXTS: u32 = 7;
+/// Number of the field `next_texts` of a chunk.
+const NEXT_TEXTS: u32 = 8;
 
 /// A hit and how near it is to the query.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,24 +72,28 @@ pub fn answer(
         .collect();
     let nodes: Vec<Hit> = hits.iter().map(|scored| scored.hit).collect();
     let answer = merge::answer(&trees, &nodes, options)?;
-    let mut bytes = Vec::new();
+    let mut chunks = Vec::with_capacity(answer.passages.len());
+    let mut size = 0;
     for passage in &answer.passages {
-        let document = documents[passage.document];
-        let least = bytes.len() + text_bytes(document, passage);
-        if least > max_bytes {
-            return Err(too_large(least, max_bytes));
-        }
-        let chunk = Writer {
-            document,
+        let writer = Writer {
+            document: documents[passage.document],
             hits,
             merged: options.merge,
             extras,
+        };
+        let chunk = writer.prepared(passage);
+        size += chunk.size();
+        if size > max_bytes {
+            return Err(Error::ReplyTooLarge {
+                bytes: size,
+                max_bytes,
+            });
         }
-        .chunk(passage);
-        append(&mut bytes, document.head(), &chunk);
-        if bytes.len() > max_bytes {
-            return Err(too_large(bytes.len(), max_bytes));
-        }
+        chunks.push(chunk);
+    }
+    let mut bytes = Vec::with_capacity(size);
+    for chunk in &chunks {
+        chunk.write(&mut bytes);
     }
     Ok(Reply {
         bytes,
@@ -90,28 +101,56 @@ pub fn answer(
     })
 }
 
-fn too_large(bytes: usize, max_bytes: usize) -> Error {
-    Error::ReplyTooLarge { bytes, max_bytes }
+/// A chunk that is ready to be written.
+struct Prepared<'a> {
+    /// The fields that all chunks of the document have alike, serialised.
+    head: &'a [u8],
+    /// The fields of the hit, but its texts.
+    chunk: Chunk,
+    /// Texts with the number of their field.
+    texts: Vec<(u32, &'a str)>,
+    /// Bytes of all that.
+    length: usize,
 }
 
-/// Bytes of the texts of a passage: less than the chunk will have.
-fn text_bytes(document: &Document, passage: &Passage) -> usize {
-    let packed = document.packed();
-    passage
-        .pieces
-        .iter()
-        .map(|piece| packed.piece_text(piece).len())
-        .sum()
+impl<'a> Prepared<'a> {
+    fn new(head: &'a [u8], chunk: Chunk, texts: Vec<(u32, &'a str)>) -> Self {
+        let text_bytes = texts
+            .iter()
+            .map(|&(field, text)| field_len(field, text.len()))
+            .sum::<usize>();
+        Self {
+            length: head.len() + chunk.encoded_len() + text_bytes,
+            head,
+            chunk,
+            texts,
+        }
+    }
+
+    /// Bytes of the chunk as an element of the field `chunks`.
+    fn size(&self) -> usize {
+        field_len(CHUNKS, self.length)
+    }
+
+    fn write(&self, bytes: &mut Vec<u8>) {
+        start_field(CHUNKS, self.length, bytes);
+        bytes.extend_from_slice(self.head);
+        self.chunk.encode_raw(bytes);
+        for &(field, text) in &self.texts {
+            start_field(field, text.len(), bytes);
+            bytes.extend_from_slice(text.as_bytes());
+        }
+    }
 }
 
-/// Appends a chunk as an element of the field `chunks`.
-fn append(bytes: &mut Vec<u8>, head: &[u8], chunk: &Chunk) {
-    let length = head.len() + chunk.encoded_len();
-    bytes.reserve(key_len(CHUNKS) + encoded_len_varint(length as u64) + length);
-    encode_key(CHUNKS, WireType::LengthDelimited, bytes);
+/// Bytes of a field whose content has a length of its own.
+fn field_len(field: u32, length: usize) -> usize {
+    key_len(field) + encoded_len_varint(length as u64) + length
+}
+
+fn start_field(field: u32, length: usize, bytes: &mut Vec<u8>) {
+    encode_key(field, WireType::LengthDelimited, bytes);
     encode_varint(length as u64, bytes);
-    bytes.extend_from_slice(head);
-    chunk.encode_raw(bytes);
 }
 
 /// What the chunks of one document are written with.
@@ -122,8 +161,14 @@ struct Writer<'a> {
     extras: Extras,
 }
 
-impl Writer<'_> {
-    /// The fields of a chunk that its document's head does not have.
+impl<'a> Writer<'a> {
+    fn prepared(&self, passage: &Passage) -> Prepared<'a> {
+        let node = self.hits[passage.hits[0]].hit.node;
+        let texts = self.texts(passage, node);
+        Prepared::new(self.document.head(), self.chunk(passage), texts)
+    }
+
+    /// The fields of a chunk that its document's head does not have, but its texts.
     fn chunk(&self, passage: &Passage) -> Chunk {
         let packed = self.document.packed();
         let tree = packed.tree();
@@ -131,14 +176,10 @@ impl Writer<'_> {
         let node = best.hit.node;
         let (page_start, page_end) = packed.pages(node);
         let characters = packed.characters(node);
-        let (before, after) = self.around(passage, node);
         Chunk {
             node_id: self.document.node_id(node),
-            text: packed.own_text(node).to_owned(),
             score: best.score,
             similarity: best.similarity,
-            previous_texts: before,
-            next_texts: after,
             heading_path: self.document.heading_path(node),
             page_start,
             page_end,
@@ -159,26 +200,21 @@ impl Writer<'_> {
         }
     }
 
-    /// The texts before and after the best hit.
-    fn around(&self, passage: &Passage, node: u32) -> (Vec<String>, Vec<String>) {
+    /// The text of the best hit and those before and after it, each with its field.
+    fn texts(&self, passage: &Passage, node: u32) -> Vec<(u32, &'a str)> {
         let packed = self.document.packed();
-        let texts = |pieces: &[Piece]| -> Vec<String> {
-            pieces
-                .iter()
-                .map(|piece| packed.piece_text(piece).to_owned())
-                .filter(|text| !text.is_empty())
-                .collect()
-        };
-        let at = passage
-            .pieces
-            .iter()
-            .position(|piece| piece.hit && piece.node == node)
-            .unwrap_or_default();
-        let after = (at + 1).min(passage.pieces.len());
-        (
-            texts(&passage.pieces[..at]),
-            texts(&passage.pieces[after..]),
-        )
+        let mut field = PREVIOUS_TEXTS;
+        let mut texts = Vec::with_capacity(passage.pieces.len());
+        for piece in &passage.pieces {
+            let text = packed.piece_text(piece);
+            if piece.hit && piece.node == node {
+                texts.push((TEXT, text));
+                field = NEXT_TEXTS;
+            } else if !text.is_empty() {
+                texts.push((field, text));
+            }
+        }
+        texts
     }
 
     fn context_nodes(&self, passage: &Passage) -> Vec<ContextNode> {
@@ -234,5 +270,38 @@ impl Writer<'_> {
             up: grown.up as i32,
             steps: grown.steps.iter().map(step).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_go_into_the_fields_that_the_proto_names() {
+        let texts = vec![(PREVIOUS_TEXTS, "a"), (TEXT, "b"), (NEXT_TEXTS, "c")];
+        let mut head = Vec::new();
+        prost::encoding::string::encode(2, &"book".to_owned(), &mut head);
+        let chunk = Prepared::new(
+            &head,
+            Chunk {
+                abs_idx: 3,
+                ..Chunk::default()
+            },
+            texts,
+        );
+        let mut bytes = Vec::new();
+        chunk.write(&mut bytes);
+        assert_eq!(bytes.len(), chunk.size());
+        let right = Chunk {
+            artifact: "book".into(),
+            abs_idx: 3,
+            previous_texts: vec!["a".into()],
+            text: "b".into(),
+            next_texts: vec!["c".into()],
+            ..Chunk::default()
+        };
+        assert_eq!(Chunk::decode(&bytes[2..]).unwrap(), right);
     }
 }

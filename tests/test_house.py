@@ -163,7 +163,7 @@ def test_the_native_module_has_one_facade():
 
 @pytest.mark.parametrize(
     ("crate", "rooms"),
-    [("pyo3", {"py"}), ("usearch", {"vectors", "segment"}), ("prost", {"reply"})],
+    [("pyo3", {"py"}), ("usearch", {"graph"}), ("prost", {"reply"})],
 )
 def test_a_foreign_crate_is_named_in_its_own_rooms_only(crate, rooms):
     users = {

@@ -7,16 +7,13 @@ wait for what only the servers need.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 
 from treespan.cli.connection import Connection
 from treespan.client.channel import INGEST_ADDRESS, SEARCH_ADDRESS
 from treespan.errors import NotServing, TreespanError
-
-if TYPE_CHECKING:
-    pass
 
 
 class _Command(NamedTuple):
@@ -37,6 +34,7 @@ _COMMANDS: Final = {
     "delete": _Command("treespan.cli.catalogue", "Delete artifacts."),
     "status": _Command("treespan.cli.status", "Say what both services are, hold and allow."),
     "models": _Command("treespan.cli.models", "Convert, list and check embedding models."),
+    "config": _Command("treespan.cli.settings", "Print every setting and where it came from."),
 }
 
 

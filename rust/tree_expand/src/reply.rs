@@ -206,12 +206,13 @@ impl<'a> Writer<'a> {
         let mut field = PREVIOUS_TEXTS;
         let mut texts = Vec::with_capacity(passage.pieces.len());
         for piece in &passage.pieces {
+            let best = piece.hit && piece.node == node;
             let text = packed.piece_text(piece);
-            if piece.hit && piece.node == node {
-                texts.push((TEXT, text));
+            if !text.is_empty() {
+                texts.push((if best { TEXT } else { field }, text));
+            }
+            if best {
                 field = NEXT_TEXTS;
-            } else if !text.is_empty() {
-                texts.push((field, text));
             }
         }
         texts

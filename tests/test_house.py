@@ -55,7 +55,9 @@ def imported(path: Path) -> frozenset[str]:
 
 
 def error_classes(base: type[TreespanError] = TreespanError) -> list[type[TreespanError]]:
-    return [base, *(found for child in base.__subclasses__() for found in error_classes(child))]
+    """Return the table of errors; what another module keeps to itself is no part of it."""
+    children = [one for one in base.__subclasses__() if one.__module__ == TreespanError.__module__]
+    return [base, *(found for child in children for found in error_classes(child))]
 
 
 def stated_codes() -> dict[str, str]:

@@ -30,6 +30,9 @@ _MOST_KEYS = 256
 _MOST_KEY_CHARACTERS = 128
 _MOST_STRING_CHARACTERS = 8192
 _MOST_VALUES = 1024
+# 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z, as google.protobuf.Timestamp has them.
+_FIRST_SECOND = -62_135_596_800
+_LAST_SECOND = 253_402_300_799
 _DEFAULT_PAGE = 100
 _MOST_PAGE = 1000
 
@@ -225,10 +228,21 @@ def _check_value(field: str, value: metadata_pb2.MetadataValue, *, nested: bool)
         )
     if kind == "double_value" and not math.isfinite(value.double_value):
         raise InvalidField(field, f"is {value.double_value}; only finite numbers are allowed")
+    if kind == "time_value" and not _is_time(value.time_value):
+        raise InvalidField(
+            field,
+            f"is {value.time_value.seconds} s and {value.time_value.nanos} ns since 1970; "
+            "a time lies in the years 1 to 9999, its nanoseconds between 0 and 999,999,999",
+        )
     if kind == "list_value":
         if nested:
             raise InvalidField(field, "is a list within a list; lists hold plain values")
         _check_list(field, value.list_value)
+
+
+def _is_time(value: Timestamp) -> bool:
+    seconds, nanos = value.seconds, value.nanos
+    return _FIRST_SECOND <= seconds <= _LAST_SECOND and 0 <= nanos < 1_000_000_000
 
 
 def _check_list(field: str, values: metadata_pb2.MetadataList) -> None:

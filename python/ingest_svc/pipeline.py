@@ -49,6 +49,8 @@ class Source:
     metadata: bytes = b""
     """As in `ArtifactRecord.metadata`."""
     password: str = ""
+    media_type: str = ""
+    """How to read it, where its type is not to be found out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ class Pipeline:
             str(collection.chunk_tokens),
             self._embedder.fingerprint,
             self._budget_tokens.fingerprint,
-            PurePath(source.file_name).suffix.lower(),
+            source.media_type or PurePath(source.file_name).suffix.lower(),
         )
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -145,7 +147,8 @@ class Pipeline:
         if present is not None and _is_already(present, source, content_id):
             return Outcome(self._writer.last_seq(), already_ingested=True)
         try:
-            return Outcome(self._commit(source, content_id).seq, already_ingested=True)
+            held = present is not None and present.content_id == content_id
+            return Outcome(self._commit(source, content_id).seq, already_ingested=held)
         except ArtifactNotFound:  # its last artifact was deleted meanwhile
             return None
 
@@ -156,7 +159,13 @@ class Pipeline:
             job.advance(done, total)
 
         with metrics.stage("read"):
-            return await self._readers.read(file.path, source.file_name, source.password, advance)
+            return await self._readers.read(
+                file.path,
+                source.file_name,
+                source.password,
+                advance,
+                media_type=source.media_type,
+            )
 
     def _grow(self, parsed: ParsedFile, collection: CollectionRecord) -> tuple[Tree, list[str]]:
         limit = int(self._embedder.max_tokens * WINDOW_SHARE)

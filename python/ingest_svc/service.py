@@ -6,7 +6,7 @@ import asyncio
 import base64
 import binascii
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ingest_svc import messages
@@ -16,7 +16,9 @@ from ingest_svc.threads import to_the_end
 from ingest_svc.upload import Expected, check_part, header_missing
 from treespan import metrics
 from treespan.errors import (
+    ArtifactBusy,
     ArtifactNotFound,
+    ArtifactNotReady,
     CollectionNotFound,
     FileProblem,
     InvalidField,
@@ -41,13 +43,24 @@ if TYPE_CHECKING:
     from ingest_svc.upload import Spool
     from treespan.embed import Embedder
     from treespan.store.interface import Writer
+    from treespan.store.records import Tenant
 
     Context = grpc.aio.ServicerContext[object, object]
 
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _MOST_TEXT_BYTES = 1 << 20
-_TEXT_ENDINGS = {"": ".txt", "text/plain": ".txt", "text/markdown": ".md", "text/html": ".html"}
+_TEXT_TYPES = ("text/plain", "text/markdown", "text/html")
 _PAGE_BYTES = 900_000
+# Reads of an artifact and its content that a replacement may come between.
+_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A version of an artifact and its tree."""
+
+    record: ArtifactRecord
+    tree: Tree
 
 
 class IngestService(IngestServiceServicer):
@@ -66,6 +79,8 @@ class IngestService(IngestServiceServicer):
         self._spool = spool
         self._writer = writer
         self._embedder = embedder
+        # A collection is read, changed and written back by one call at a time.
+        self._changing = asyncio.Lock()
 
     async def CreateCollection(
         self, request: pb.CreateCollectionRequest, context: Context
@@ -88,7 +103,8 @@ class IngestService(IngestServiceServicer):
             dimension=self._embedder.dimension,
             chunk_tokens=messages.checked_chunk_tokens(wanted.chunk_tokens),
         )
-        seq = await asyncio.to_thread(self._writer.create_collection, record)
+        async with self._changing:
+            seq = await to_the_end(self._writer.create_collection, record)
         return pb.CreateCollectionResponse(collection=await self._collection(record.name), seq=seq)
 
     async def GetCollection(
@@ -123,12 +139,13 @@ class IngestService(IngestServiceServicer):
         check_name("collection.collection", wanted.collection)
         if not request.update_mask.paths:
             raise InvalidField("update_mask", "is empty; name display_name or chunk_tokens")
-        record = await asyncio.to_thread(
-            self._writer.collection, current_call().tenant, wanted.collection
-        )
-        for path in request.update_mask.paths:
-            record = _updated(record, path, wanted)
-        seq = await asyncio.to_thread(self._writer.update_collection, record)
+        async with self._changing:
+            record = await asyncio.to_thread(
+                self._writer.collection, current_call().tenant, wanted.collection
+            )
+            for path in request.update_mask.paths:
+                record = _updated(record, path, wanted)
+            seq = await to_the_end(self._writer.update_collection, record)
         return pb.UpdateCollectionResponse(collection=await self._collection(record.name), seq=seq)
 
     async def DeleteCollection(
@@ -139,12 +156,13 @@ class IngestService(IngestServiceServicer):
         tenant = current_call().tenant
         self._operations.check_idle(tenant, request.collection)
         try:
-            seq, deleted = await asyncio.to_thread(
-                self._writer.delete_collection,
-                tenant,
-                request.collection,
-                force=request.force,
-            )
+            async with self._changing:
+                seq, deleted = await to_the_end(
+                    self._writer.delete_collection,
+                    tenant,
+                    request.collection,
+                    force=request.force,
+                )
         except CollectionNotFound:
             if not request.allow_missing:
                 raise
@@ -182,23 +200,21 @@ class IngestService(IngestServiceServicer):
     ) -> pb.IngestTextResponse:
         """Take one text in."""
         messages.checked_artifact(request.collection, request.artifact)
-        ending = _TEXT_ENDINGS.get(request.media_type)
-        if ending is None:
-            known = ", ".join(filter(None, _TEXT_ENDINGS))
-            raise InvalidField(
-                "media_type", f"is {request.media_type[:100]!r}; it is one of {known}"
-            )
+        media_type = request.media_type or _TEXT_TYPES[0]
+        if media_type not in _TEXT_TYPES:
+            known = ", ".join(_TEXT_TYPES)
+            raise InvalidField("media_type", f"is {media_type[:100]!r}; it is one of {known}")
         data = request.text.encode()
         if not data.strip():
             raise InvalidField("text", "is empty; give at least one word")
         if len(data) > _MOST_TEXT_BYTES:
             raise InvalidField("text", f"has {len(data):,} bytes; use IngestFile above 1 MiB")
-        name = messages.checked_file_name("file_name", request.file_name, request.artifact)
         source = Source(
             tenant=current_call().tenant,
             collection=request.collection,
             artifact=request.artifact,
-            file_name=name if name.lower().endswith(ending) else name + ending,
+            file_name=messages.checked_file_name("file_name", request.file_name, request.artifact),
+            media_type=media_type,
             metadata=messages.packed_metadata(request.metadata),
         )
         outcome, _ = await self._ingest(source, _whole(data), Expected(len(data)))
@@ -254,7 +270,7 @@ class IngestService(IngestServiceServicer):
         key = ArtifactKey(current_call().tenant, request.collection, request.artifact)
         try:
             with self._operations.claimed(key):
-                seq = await asyncio.to_thread(self._writer.delete_artifact, *key)
+                seq = await to_the_end(self._writer.delete_artifact, *key)
         except (ArtifactNotFound, CollectionNotFound):
             if not request.allow_missing:
                 raise
@@ -267,32 +283,24 @@ class IngestService(IngestServiceServicer):
         doc_id, position = parse_node_id("node_id", request.node_id)
         tenant = current_call().tenant
         try:
-            artifact = await asyncio.to_thread(
+            named = await asyncio.to_thread(
                 self._writer.artifact_by_doc_id, tenant, request.collection, doc_id
             )
+            held = await self._populated(tenant, request.collection, named.name)
         except ArtifactNotFound:
             raise NodeNotFound(request.node_id) from None
-        tree = await self._tree(artifact)
-        if position >= len(tree):
-            raise NodeNotFound(
-                request.node_id, f"its document has {len(tree)} nodes, and none at {position}"
-            )
-        node = await asyncio.to_thread(messages.node_message, tree, doc_id, position)
-        return pb.GetNodeResponse(node=node, artifact=artifact.name)
+        if held.record.doc_id != doc_id or position >= len(held.tree):
+            raise NodeNotFound(request.node_id)
+        node = await asyncio.to_thread(messages.node_message, held.tree, doc_id, position)
+        return pb.GetNodeResponse(node=node, artifact=named.name)
 
     async def ExportTree(
         self, request: pb.ExportTreeRequest, context: Context
     ) -> AsyncIterator[pb.ExportTreeResponse]:
         """Stream a tree."""
         messages.checked_artifact(request.collection, request.artifact)
-        record = await asyncio.to_thread(
-            self._writer.artifact, current_call().tenant, request.collection, request.artifact
-        )
-        if record.state is not ArtifactState.POPULATED:
-            raise ArtifactNotFound(
-                record.name, f"artifact {record.name!r} is {record.state.name}; it has no tree yet"
-            )
-        nodes = messages.node_messages(await self._tree(record), record.doc_id)
+        held = await self._populated(current_call().tenant, request.collection, request.artifact)
+        nodes = messages.node_messages(held.tree, held.record.doc_id)
         page = pb.ExportTreeResponse()
         size = 0
         for node in nodes:
@@ -364,11 +372,22 @@ class IngestService(IngestServiceServicer):
         )
         return messages.artifact_message(record)
 
-    async def _tree(self, artifact: ArtifactRecord) -> Tree:
-        content = await asyncio.to_thread(
-            self._writer.content_by_id, artifact.tenant, artifact.content_id
-        )
-        return Tree.unpack(content.tree)
+    async def _populated(self, tenant: Tenant, collection: str, name: str) -> _Held:
+        """Return an artifact that is POPULATED, with its tree."""
+        for _ in range(_TRIES):
+            record = await asyncio.to_thread(self._writer.artifact, tenant, collection, name)
+            if record.state is not ArtifactState.POPULATED:
+                raise ArtifactNotReady(
+                    name, f"artifact {name!r} is {record.state.name}; it has no tree yet"
+                )
+            try:
+                content = await asyncio.to_thread(
+                    self._writer.content_by_id, tenant, record.content_id
+                )
+            except ArtifactNotFound:  # replaced between the two reads
+                continue
+            return _Held(record, Tree.unpack(content.tree))
+        raise ArtifactBusy(f"artifact {name!r} changes faster than it can be read; try again")
 
 
 async def _parts(requests: AsyncIterator[pb.IngestFileRequest]) -> AsyncIterator[bytes]:

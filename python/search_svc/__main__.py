@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-from concurrent import futures
 from contextlib import ExitStack
 from functools import partial
 
@@ -24,7 +23,7 @@ from treespan.errors import TreespanError
 from treespan.log import configure
 from treespan.models.card import ModelError
 from treespan.models.chosen import prepare_chosen
-from treespan.rpc import SyncEdge, bind, drained_on_signal, server_options
+from treespan.rpc import CountedPool, SyncEdge, bind, drained_on_signal, server_options
 from treespan.rpc.server import AddressInUse
 from treespan.store import open_reader
 
@@ -39,7 +38,13 @@ def serve(config: Config) -> None:
         index = Index(config.search)
         healthy = health.HealthServicer()
         healthy.set(SERVICE, health_pb2.HealthCheckResponse.NOT_SERVING)
-        follower = Follower(reader, index, config.search.poll_ms / 1000, partial(_tell, healthy))
+        follower = Follower(
+            reader,
+            index,
+            config.search.poll_ms / 1000,
+            partial(_tell, healthy),
+            most_waiting=max(1, config.search.threads // 2),
+        )
         follower.start()
         parts.callback(follower.stop)
         embedder = Embedder.open(
@@ -61,7 +66,7 @@ def serve(config: Config) -> None:
             config.search.max_message_bytes,
         )
         service = SearchService(pipeline, index, follower, reader, embedder, config.search)
-        _run(config, service, healthy)
+        _run(config, service, healthy, follower)
 
 
 def _tell(healthy: health.HealthServicer, following: bool) -> None:
@@ -70,12 +75,16 @@ def _tell(healthy: health.HealthServicer, following: bool) -> None:
     healthy.set(SERVICE, status.SERVING if following else status.NOT_SERVING)
 
 
-def _run(config: Config, service: SearchService, healthy: health.HealthServicer) -> None:
+def _run(
+    config: Config,
+    service: SearchService,
+    healthy: health.HealthServicer,
+    follower: Follower,
+) -> None:
+    pool = CountedPool(config.search.threads, "call")
+    edge = SyncEdge(config.log, config.search.default_deadline_s, pool, config.search.concurrency)
     server = grpc.server(
-        futures.ThreadPoolExecutor(config.search.threads, thread_name_prefix="call"),
-        interceptors=[SyncEdge(config.log, config.search.default_deadline_s)],
-        options=server_options(config.search.max_message_bytes),
-        maximum_concurrent_rpcs=config.search.concurrency,
+        pool, interceptors=[edge], options=server_options(config.search.max_message_bytes)
     )
     server.add_generic_rpc_handlers((service.handlers(),))
     health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
@@ -88,7 +97,9 @@ def _run(config: Config, service: SearchService, healthy: health.HealthServicer)
     def stop() -> None:
         _log.info("stopping", extra={"grace_s": config.search.drain_s})
         healthy.enter_graceful_shutdown()
+        follower.release()
         server.stop(config.search.drain_s).wait()
+        edge.close()
 
     drained_on_signal(stop)
 

@@ -12,19 +12,30 @@ import time
 from typing import TYPE_CHECKING
 
 from treespan import metrics
-from treespan.errors import CollectionNotFound, DeadlineExceeded, TreespanError
+from treespan.errors import (
+    CallCancelled,
+    CollectionNotFound,
+    DeadlineExceeded,
+    NotServing,
+    QueueFull,
+    TreespanError,
+)
 from treespan.store.records import Change
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from search_svc.index import Index
+    from treespan.rpc import Call
     from treespan.store.interface import Reader
     from treespan.store.records import Operation
 
 _BATCH = 1000
 _AFTER_FAILURE_S = 0.5
 _AFTER_FAULT_S = 5.0
+_RETRY_AFTER_S = 0.5
+# How often one who waits looks whether its caller is still there.
+_LOOK_S = 0.05
 _log = logging.getLogger(__name__)
 
 
@@ -32,7 +43,13 @@ class Follower:
     """Keeps an index equal to the store; one thread applies changes, another seals graphs."""
 
     def __init__(
-        self, reader: Reader, index: Index, poll_s: float, tell: Callable[[bool], None]
+        self,
+        reader: Reader,
+        index: Index,
+        poll_s: float,
+        tell: Callable[[bool], None],
+        *,
+        most_waiting: int,
     ) -> None:
         """Take the parts.
 
@@ -41,6 +58,7 @@ class Follower:
             index: What is kept equal to it; changed by this follower alone.
             poll_s: How often the store is asked for changes.
             tell: Told True when the index is equal to the store, False when it cannot be kept so.
+            most_waiting: Callers that may wait for a change; more are refused.
         """
         self._reader = reader
         self._index = index
@@ -53,6 +71,9 @@ class Follower:
         self._stop = threading.Event()
         self._sealable = threading.Event()
         self._moved = threading.Condition()
+        self._released = threading.Event()
+        self._most_waiting = most_waiting
+        self._waiting = 0
         self._threads = [
             threading.Thread(target=self._follow, name="follow", daemon=True),
             threading.Thread(target=self._seal, name="seal", daemon=True),
@@ -80,19 +101,48 @@ class Follower:
         """Return the last change that is applied."""
         return self._applied
 
-    def wait_for(self, seq: int, timeout_s: float) -> None:
+    def wait_for(self, seq: int, call: Call) -> None:
         """Wait until a change is applied.
 
         Raises:
-            DeadlineExceeded: it was not within the time.
+            DeadlineExceeded: it was not within the caller's time.
+            CallCancelled: the caller went away.
+            QueueFull: too many callers wait; each holds a thread.
+            NotServing: the service is stopping.
         """
         with self._moved:
-            reached = self._moved.wait_for(lambda: self._applied >= seq, timeout_s)
-        if not reached:
+            if self._applied >= seq:
+                return
+            if self._waiting >= self._most_waiting:
+                raise QueueFull(
+                    f"{self._waiting} calls wait for a change, the most there may be; "
+                    f"min_seq is {seq}, and change {self._applied} is applied",
+                    _RETRY_AFTER_S,
+                )
+            self._waiting += 1
+            try:
+                while self._applied < seq:
+                    self._moved.wait(min(self._still_waiting_s(seq, call), _LOOK_S))
+            finally:
+                self._waiting -= 1
+
+    def release(self) -> None:
+        """Send those away who wait for a change: the service is stopping."""
+        self._released.set()
+
+    def _still_waiting_s(self, seq: int, call: Call) -> float:
+        """Return how long a caller may go on waiting."""
+        if self._released.is_set():
+            raise NotServing("the service is stopping; try again when it is back")
+        if call.ended.is_set() and call.deadline > time.monotonic():
+            raise CallCancelled("the caller went away")
+        left_s = call.deadline - time.monotonic()
+        if left_s <= 0:
             raise DeadlineExceeded(
                 f"min_seq is {seq}, and only change {self._applied} is applied; "
                 "try again, or with a longer deadline"
             )
+        return left_s
 
     def _follow(self) -> None:
         while not self._stop.is_set():

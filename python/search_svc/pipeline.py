@@ -102,9 +102,11 @@ class Pipeline:
                 with metrics.stage("context"):
                     chunks, tokens = self._answer(hits, collection, query.context)
             except _VersionGone:
-                if attempt + 1 < _TRIES:
-                    continue
-                raise
+                if attempt + 1 == _TRIES:
+                    raise
+                # The store is ahead of the index; what it has now is searchable in a moment.
+                self._wait(self._reader.last_seq(), call)
+                continue
             break
         end = time.perf_counter()
         times = Times(embedded - start, recalled - embedded, end - recalled, end - start)
@@ -136,7 +138,7 @@ class Pipeline:
 
     def _wait(self, min_seq: int, call: Call) -> None:
         if min_seq > self._follower.applied_seq:
-            self._follower.wait_for(min_seq, call.time_left_s())
+            self._follower.wait_for(min_seq, call)
 
     def _collection(self, tenant: Tenant, name: str, call: Call) -> CollectionIndex:
         if not self._follower.loaded:
@@ -144,7 +146,7 @@ class Pipeline:
         collection = self._index.collection(tenant, name)
         if collection is None:
             self._reader.collection(tenant, name)  # says what is wrong, unless it is only new
-            self._follower.wait_for(self._reader.last_seq(), call.time_left_s())
+            self._follower.wait_for(self._reader.last_seq(), call)
             collection = self._index.collection(tenant, name)
         if collection is None:
             raise CollectionNotFound(name)

@@ -11,9 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from ingest_svc.readers import filetypes
+from ingest_svc.readers.charset import Decoded
 from ingest_svc.readers.clean import cleaned, has_content
 from ingest_svc.readers.limits import ReaderLimits, check
-from ingest_svc.readers.sniff import sniff
+from ingest_svc.readers.sniff import Sniffed, sniff
 from ingest_svc.readers.source import Progress, Source
 from treespan.errors import DamagedFile, EmptyFile, EncryptedFile, UnsupportedFile
 
@@ -51,6 +52,10 @@ _READERS: dict[FileType, Reader] = {
     filetypes.PLAIN: _lazy("text", "read_text"),
     filetypes.PDF: _read_pdf,
 }
+TEXT_TYPES = {
+    kind.media_type: kind for kind in (filetypes.PLAIN, filetypes.MARKDOWN, filetypes.HTML)
+}
+"""The types that a text can be said to have, by media type."""
 _ENCRYPTED = (filetypes.ENCRYPTED_OFFICE, filetypes.ENCRYPTED_ODF)
 
 
@@ -59,6 +64,7 @@ def read_file(
     name: str,
     *,
     password: str = "",
+    media_type: str = "",
     limits: ReaderLimits | None = None,
     progress: Progress | None = None,
 ) -> ParsedFile:
@@ -68,6 +74,8 @@ def read_file(
         data: The whole file.
         name: Its declared name, which only chooses among kinds of text.
         password: Opens the file where it is encrypted.
+        media_type: One of `TEXT_TYPES`: the bytes are text in UTF-8, to be read as that; empty to
+            find the type out.
         limits: None means the defaults.
         progress: Called with the units done and all units.
 
@@ -78,7 +86,7 @@ def read_file(
     if not data:
         raise EmptyFile("the file has no bytes")
     check(limits, "max_file_bytes", len(data))
-    sniffed = sniff(data, name)
+    sniffed = _as_told(data, media_type) if media_type else sniff(data, name)
     read = _reader(sniffed.type, password)
     text = sniffed.decoded.text if sniffed.decoded else ""
     undecoded = sniffed.decoded.replaced if sniffed.decoded else 0
@@ -87,6 +95,10 @@ def read_file(
         raise EmptyFile(f"the file is {sniffed.type.name} without any text")
     check(limits, "max_nodes", len(parsed.blocks))
     return parsed
+
+
+def _as_told(data: bytes, media_type: str) -> Sniffed:
+    return Sniffed(TEXT_TYPES[media_type], Decoded(data.decode("utf-8", "replace"), "utf-8"))
 
 
 def _reader(kind: FileType, password: str) -> Reader:

@@ -23,6 +23,8 @@ class Job(msgspec.Struct, frozen=True, tag="job"):
     path: str
     name: str
     password: str = ""
+    media_type: str = ""
+    """How to read it, where its type is not to be found out."""
 
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):

@@ -37,6 +37,8 @@ class ReaderPool:
         name: str,
         password: str = "",
         progress: Progress | None = None,
+        *,
+        media_type: str = "",
     ) -> ParsedFile:
         """Return what a file holds; where the caller is cancelled, the process is killed at once.
 
@@ -45,6 +47,8 @@ class ReaderPool:
             name: The declared name, which only chooses among kinds of text.
             password: Opens the file where it is encrypted.
             progress: Called with the units done and all units, on the event loop.
+            media_type: How to read it: "text/plain", "text/markdown" or "text/html", all in UTF-8;
+                empty to find out.
 
         Raises:
             FileProblem: the file is empty, damaged, encrypted, of a type that is not read, or above
@@ -55,7 +59,7 @@ class ReaderPool:
             worker = await self._worker()
             is_healthy = False
             try:
-                parsed = await worker.read(Job(str(path), name, password), progress)
+                parsed = await worker.read(Job(str(path), name, password, media_type), progress)
                 is_healthy = True
             except FileProblem:
                 is_healthy = True

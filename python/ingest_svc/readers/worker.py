@@ -102,7 +102,12 @@ def _read(job: frames.Job, limits: ReaderLimits, answers: BinaryIO) -> ParsedFil
             _send(answers, frames.packed(frames.Advanced(done, total)))
 
     return read_file(
-        path.read_bytes(), job.name, password=job.password, limits=limits, progress=advance
+        path.read_bytes(),
+        job.name,
+        password=job.password,
+        media_type=job.media_type,
+        limits=limits,
+        progress=advance,
     )
 
 

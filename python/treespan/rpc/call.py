@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 import uuid
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from treespan.errors import DeadlineExceeded, InvalidName
@@ -37,6 +38,8 @@ class Call:
     """From the caller's `treespan-tenant`, else "default"."""
     deadline: float
     """End of the caller's time, on the clock of `time.monotonic`."""
+    ended: threading.Event = field(default_factory=threading.Event)
+    """Set when the caller went away, or its time is over; kept by the sync server alone."""
 
     def time_left_s(self) -> float:
         """Return the seconds left.

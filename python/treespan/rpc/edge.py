@@ -9,12 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import grpc
+from google.protobuf.message import DecodeError
 
 from treespan import metrics
-from treespan.errors import CallCancelled, TreespanError
+from treespan.errors import CallCancelled, InvalidField, QueueFull, TreespanError
+from treespan.rpc.admission import answered_in
 from treespan.rpc.call import REQUEST_ID_KEY, Call, check_tenant, enter_call
 from treespan.rpc.status import internal_status, status_of
 
@@ -22,48 +25,134 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from treespan.config import LogConfig
+    from treespan.rpc.admission import CountedPool
 
 _OURS = "/treespan."
+_HEALTH = "/grpc.health."
+_RETRY_AFTER_S = 0.1
 _log = logging.getLogger(__name__)
 
 
 class SyncEdge(grpc.ServerInterceptor):
     """The edge of a `grpc.server`; unary calls only, as the search service has them."""
 
-    def __init__(self, log: LogConfig, default_deadline_s: float) -> None:
+    def __init__(
+        self, log: LogConfig, default_deadline_s: float, pool: CountedPool, most_calls: int
+    ) -> None:
+        """Take the parts.
+
+        Args:
+            log: What is logged of calls.
+            default_deadline_s: Deadline of calls that state none.
+            pool: The server's own pool.
+            most_calls: Calls under way or waiting in it; more are refused.
+        """
         self._slow_s = log.slow_ms / 1000
         self._default_deadline_s = default_deadline_s
+        self._pool = pool
+        self._most_calls = most_calls
+        self._side_pools = {
+            name: ThreadPoolExecutor(2, thread_name_prefix=name)
+            for name in ("refusals", "health", "reflection")
+        }
 
     def intercept_service(
         self,
         continuation: Callable[[grpc.HandlerCallDetails], grpc.RpcMethodHandler[Any, Any] | None],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> grpc.RpcMethodHandler[Any, Any] | None:
-        """Wrap the handler of one of treespan's own methods."""
+        """Wrap the handler of one of treespan's own methods, and give others their own threads."""
         handler = continuation(handler_call_details)
         method = handler_call_details.method
-        if handler is None or not method.startswith(_OURS) or handler.unary_unary is None:
+        if handler is None:
+            return None
+        if not method.startswith(_OURS):
+            return self._aside(method, handler)
+        if handler.unary_unary is None:
             return handler
-        inner = handler.unary_unary
+        unary = self._unary(method, handler.unary_unary, handler.request_deserializer)
+        if self._pool.under_way >= self._most_calls:
+            unary = answered_in(self._side_pools["refusals"], self._refusal(method))
+        return grpc.unary_unary_rpc_method_handler(unary, None, handler.response_serializer)
 
-        def unary(request: Any, context: grpc.ServicerContext) -> Any:
-            call = enter_call(
-                method,
-                context.invocation_metadata(),
-                context.time_remaining(),
-                self._default_deadline_s,
+    def close(self) -> None:
+        """Let go of the threads."""
+        for pool in self._side_pools.values():
+            pool.shutdown(wait=False)
+
+    def _aside(
+        self, method: str, handler: grpc.RpcMethodHandler[Any, Any]
+    ) -> grpc.RpcMethodHandler[Any, Any]:
+        """Return a handler of health or reflection that needs no thread of the server's pool."""
+        pool = self._side_pools["health" if method.startswith(_HEALTH) else "reflection"]
+        serving = (handler.request_deserializer, handler.response_serializer)
+        if handler.unary_unary is not None:
+            return grpc.unary_unary_rpc_method_handler(
+                answered_in(pool, handler.unary_unary), *serving
             )
+        if handler.stream_stream is not None:
+            return grpc.stream_stream_rpc_method_handler(
+                answered_in(pool, handler.stream_stream), *serving
+            )
+        return handler
+
+    def _unary(
+        self,
+        method: str,
+        answer: Callable[[Any, grpc.ServicerContext], Any],
+        parse: Callable[[bytes], Any] | None,
+    ) -> Callable[[bytes, grpc.ServicerContext], Any]:
+        def unary(request: bytes, context: grpc.ServicerContext) -> Any:
+            call = self._enter(method, context)
             with _Observed(call, self._slow_s) as observed:
                 try:
                     check_tenant(call)
                     context.set_trailing_metadata(((REQUEST_ID_KEY, call.request_id),))
-                    return inner(request, context)
+                    return answer(parsed(parse, request), context)
                 except Exception as error:
                     context.abort_with_status(observed.status_of(error))
 
-        return grpc.unary_unary_rpc_method_handler(
-            unary, handler.request_deserializer, handler.response_serializer
+        return unary
+
+    def _refusal(self, method: str) -> Callable[[bytes, grpc.ServicerContext], Any]:
+        full = QueueFull(
+            f"{self._most_calls} calls are under way or waiting, the most there may be "
+            "(search.concurrency); try again in a moment",
+            _RETRY_AFTER_S,
         )
+
+        def refuse(_: bytes, context: grpc.ServicerContext) -> Any:
+            with _Observed(self._enter(method, context), self._slow_s) as observed:
+                context.abort_with_status(observed.status_of(full))
+
+        return refuse
+
+    def _enter(self, method: str, context: grpc.ServicerContext) -> Call:
+        call = enter_call(
+            method,
+            context.invocation_metadata(),
+            context.time_remaining(),
+            self._default_deadline_s,
+        )
+        if not context.add_callback(call.ended.set):
+            call.ended.set()
+        return call
+
+
+def parsed(parse: Callable[[bytes], Any] | None, request: bytes) -> Any:
+    """Return a request as a message.
+
+    Raises:
+        InvalidField: the bytes are none; they come from a caller with another schema, or a fault.
+    """
+    if parse is None:
+        return request
+    try:
+        return parse(request)
+    except DecodeError as error:
+        raise InvalidField(
+            "", "the request is no message of this method: its bytes are damaged, or not UTF-8"
+        ) from error
 
 
 class AsyncEdge(grpc.aio.ServerInterceptor):
@@ -85,10 +174,11 @@ class AsyncEdge(grpc.aio.ServerInterceptor):
         method = handler_call_details.method
         if handler is None or not method.startswith(_OURS):
             return handler
+        parse = handler.request_deserializer
         if handler.response_streaming:
             return grpc.unary_stream_rpc_method_handler(
-                self._stream(method, handler.unary_stream),
-                handler.request_deserializer,
+                self._stream(method, handler.unary_stream, parse),
+                None,
                 handler.response_serializer,
             )
         make = (
@@ -98,7 +188,11 @@ class AsyncEdge(grpc.aio.ServerInterceptor):
         )
         inner = handler.stream_unary if handler.request_streaming else handler.unary_unary
         return make(
-            self._unary(method, inner), handler.request_deserializer, handler.response_serializer
+            self._unary(
+                method, inner, _each_parsed if handler.request_streaming else parsed, parse
+            ),
+            None,
+            handler.response_serializer,
         )
 
     def _enter(self, method: str, context: grpc.aio.ServicerContext[Any, Any]) -> Call:
@@ -109,14 +203,14 @@ class AsyncEdge(grpc.aio.ServerInterceptor):
             self._default_deadline_s,
         )
 
-    def _unary(self, method: str, inner: Any) -> Any:
+    def _unary(self, method: str, inner: Any, read: Any, parse: Any) -> Any:
         async def unary(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
             call = self._enter(method, context)
             with _Observed(call, self._slow_s) as observed:
                 try:
                     check_tenant(call)
                     context.set_trailing_metadata(((REQUEST_ID_KEY, call.request_id),))
-                    return await inner(request, context)
+                    return await inner(read(parse, request), context)
                 except asyncio.CancelledError:
                     observed.failed_with(CallCancelled("the caller went away"))
                     raise
@@ -125,7 +219,7 @@ class AsyncEdge(grpc.aio.ServerInterceptor):
 
         return unary
 
-    def _stream(self, method: str, inner: Any) -> Any:
+    def _stream(self, method: str, inner: Any, parse: Any) -> Any:
         async def stream(
             request: Any, context: grpc.aio.ServicerContext[Any, Any]
         ) -> AsyncIterator[Any]:
@@ -134,7 +228,7 @@ class AsyncEdge(grpc.aio.ServerInterceptor):
                 try:
                     check_tenant(call)
                     context.set_trailing_metadata(((REQUEST_ID_KEY, call.request_id),))
-                    async for message in inner(request, context):
+                    async for message in inner(parsed(parse, request), context):
                         yield message
                 except asyncio.CancelledError:
                     observed.failed_with(CallCancelled("the caller went away"))
@@ -143,6 +237,13 @@ class AsyncEdge(grpc.aio.ServerInterceptor):
                     await _abort(context, observed.status_of(error))
 
         return stream
+
+
+async def _each_parsed(
+    parse: Callable[[bytes], Any] | None, requests: AsyncIterator[bytes]
+) -> AsyncIterator[Any]:
+    async for request in requests:
+        yield parsed(parse, request)
 
 
 async def _abort(context: grpc.aio.ServicerContext[Any, Any], status: grpc.Status) -> NoReturn:

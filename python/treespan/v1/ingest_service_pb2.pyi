@@ -405,7 +405,9 @@ class IngestFileResponse(_message.Message):
     received_bytes: _builtins.int
     """Bytes received."""
     already_ingested: _builtins.bool
-    """True where the artifact already held these bytes, made by the same pipeline: nothing was parsed or embedded."""
+    """True where this artifact already held these bytes, made by the same pipeline. Nothing was parsed or embedded then;
+    nor is it where another artifact of the tenant holds them.
+    """
     seq: _builtins.int
     """Sequence number of the change: pass it as `min_seq` to read what was written. The present one where nothing changed."""
     @_builtins.property

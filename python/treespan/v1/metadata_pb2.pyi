@@ -41,7 +41,7 @@ class MetadataValue(_message.Message):
     """A truth value."""
     @_builtins.property
     def time_value(self) -> _timestamp_pb2.Timestamp:
-        """An instant, in UTC."""
+        """An instant in the years 1 to 9999, in UTC."""
 
     @_builtins.property
     def list_value(self) -> Global___MetadataList:

@@ -23,7 +23,7 @@ from ingest_svc.upload import MAX_PART_BYTES, Spool
 from treespan import metrics
 from treespan.config import Config, ConfigError, load
 from treespan.embed import Embedder
-from treespan.errors import TreespanError
+from treespan.errors import StoreUnavailable, TreespanError
 from treespan.log import configure
 from treespan.models.card import ModelError
 from treespan.models.chosen import prepare_chosen
@@ -57,9 +57,7 @@ async def serve(config: Config) -> None:
 
 
 async def _serve(config: Config, writer: Writer) -> None:
-    abandoned = writer.abandon_unfinished()
-    if abandoned:
-        _log.warning("dropped artifacts whose ingest had not ended", extra={"count": abandoned})
+    _drop_unfinished(writer)
     embedder = await asyncio.to_thread(_embedder, config)
     operations = Operations(config.ingest.queue_length)
     readers = ReaderPool(config.ingest.concurrent_files, config.readers)
@@ -77,9 +75,8 @@ async def _serve(config: Config, writer: Writer) -> None:
         interceptors=[AsyncEdge(config.log, _DEFAULT_DEADLINE_S)],
         options=server_options(_MAX_MESSAGE_BYTES),
     )
-    add_IngestServiceServicer_to_server(
-        IngestService(pipeline, operations, spool, writer, embedder), server
-    )
+    service = IngestService(pipeline, operations, spool, writer, embedder)
+    add_IngestServiceServicer_to_server(service, server)
     health = HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
     reflection.enable_server_reflection((SERVICE, reflection.SERVICE_NAME), server)
@@ -91,13 +88,26 @@ async def _serve(config: Config, writer: Writer) -> None:
         "serving",
         extra={"address": config.ingest.address, "store": writer.engine(), "model": embedder.name},
     )
+    sweeping = asyncio.create_task(service.sweep())
     await _asked_to_stop()
+    sweeping.cancel()
     _log.info("stopping", extra={"grace_s": config.ingest.drain_s})
     operations.drain()
     await health.enter_graceful_shutdown()
     await server.stop(config.ingest.drain_s)
     pipeline.close()
     await readers.close()
+
+
+def _drop_unfinished(writer: Writer) -> None:
+    """Drop what an earlier process left half-done; a store that cannot be written can be read."""
+    try:
+        dropped = writer.abandon_unfinished()
+    except StoreUnavailable as error:
+        _log.warning("what an earlier process left cannot be dropped now: %s", error)
+        return
+    if dropped:
+        _log.warning("dropped artifacts whose ingest had not ended", extra={"count": dropped})
 
 
 def _embedder(config: Config) -> Embedder:

@@ -74,6 +74,8 @@ class Operations:
     longest: int
     """Most ingests under way or waiting."""
     _jobs: dict[ArtifactKey, Job] = field(default_factory=dict)
+    left_over: set[ArtifactKey] = field(default_factory=set)
+    """Artifacts whose ingest failed while the store could not be written; still to be dropped."""
     _draining: bool = False
 
     @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import logging
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from treespan.errors import (
     InvalidField,
     ModelMismatch,
     NodeNotFound,
+    StoreUnavailable,
     TreespanError,
 )
 from treespan.identity import check_name, parse_node_id
@@ -53,6 +55,8 @@ _TEXT_TYPES = ("text/plain", "text/markdown", "text/html")
 _PAGE_BYTES = 900_000
 # Reads of an artifact and its content that a replacement may come between.
 _TRIES = 5
+_SWEEP_S = 5.0
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,10 +361,25 @@ class IngestService(IngestServiceServicer):
                 return await self._pipeline.ingest(source, file, job), file.size_bytes
         except BaseException:
             job.cancelled = True
-            await to_the_end(
-                self._writer.abandon_artifact, source.tenant, source.collection, source.artifact
-            )
+            await self._abandon(ArtifactKey(source.tenant, source.collection, source.artifact))
             raise
+
+    async def _abandon(self, key: ArtifactKey) -> None:
+        """Drop an artifact that did not become POPULATED; later, where it cannot be done now."""
+        try:
+            await to_the_end(self._writer.abandon_artifact, *key)
+            self._operations.left_over.discard(key)
+        except StoreUnavailable as error:
+            self._operations.left_over.add(key)
+            _log.warning("a failed ingest cannot be undone yet: %s", error)
+
+    async def sweep(self) -> None:
+        """Drop what failed ingests left while the store could not be written; never ends."""
+        while True:
+            await asyncio.sleep(_SWEEP_S)
+            for key in list(self._operations.left_over):
+                if self._operations.of(key) is None:
+                    await self._abandon(key)
 
     async def _collection(self, name: str) -> pb.Collection:
         record = await asyncio.to_thread(self._writer.collection, current_call().tenant, name)

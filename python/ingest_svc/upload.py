@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import uuid
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,12 +15,13 @@ from treespan.errors import (
     HeaderMissing,
     InvalidField,
     SizeMismatch,
+    StoreUnavailable,
     TooLarge,
     UploadStalled,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable
+    from collections.abc import AsyncIterator, Awaitable, Iterator
     from pathlib import Path
 
     from ingest_svc.operations import Job
@@ -95,7 +96,7 @@ class Spool:
     ) -> Spooled:
         digest = hashlib.sha256()
         size = 0
-        with path.open("wb") as file:
+        with _told(), path.open("wb") as file:
             while part := await self.within(anext(parts, b""), "the next part"):
                 size += len(part)
                 self._check_size(size)
@@ -112,6 +113,18 @@ class Spool:
                 f"the file has {size:,} bytes or more; the most is {self._max_bytes:,} "
                 "(readers.max_file_bytes)"
             )
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Say in words that the spool folder cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreUnavailable(
+            f"the upload cannot be kept in the spool folder: {error.strerror}; "
+            "it can be sent again when that is mended"
+        ) from error
 
 
 def check_part(data: bytes) -> bytes:

@@ -25,6 +25,7 @@ from treespan.v1 import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from servers import Servers
     from treespan.v1.ingest_service_pb2_grpc import IngestServiceStub
     from treespan.v1.search_service_pb2_grpc import SearchServiceStub
 
@@ -242,6 +243,10 @@ def test_a_caller_that_goes_away_leaves_nothing(ingest: IngestServiceStub, colle
         ({"file_name": "x" * 1025}, "INVALID_FIELD"),
         ({"metadata": {"": metadata_pb2.MetadataValue(int_value=1)}}, "INVALID_FIELD"),
         ({"metadata": {"k": metadata_pb2.MetadataValue()}}, "INVALID_FIELD"),
+        (
+            {"metadata": {"k": metadata_pb2.MetadataValue(time_value={"seconds": 2**62})}},
+            "INVALID_FIELD",
+        ),
     ],
 )
 def test_a_header_that_lies_is_refused_and_leaves_nothing(
@@ -344,3 +349,87 @@ def test_a_batch_of_the_wrong_size_is_refused(search: SearchServiceStub, count: 
     with refused() as told:
         search.BatchSearch(search_pb.BatchSearchRequest(requests=requests))
     assert (told.code, told.field) == (INVALID, "requests")
+
+
+@pytest.mark.parametrize("method", ["Search", "GetServerInfo"])
+def test_bytes_that_are_no_message_are_refused_by_search(servers: Servers, method: str) -> None:
+    with grpc.insecure_channel(servers.address("search")) as channel:
+        raw = channel.unary_unary(f"/treespan.v1.SearchService/{method}")
+        with refused() as told:
+            raw(b"\x12\x02\xff\xfe\xff", timeout=10)
+    assert (told.code, told.reason) == (INVALID, "INVALID_FIELD")
+
+
+def test_bytes_that_are_no_message_are_refused_by_ingest(servers: Servers) -> None:
+    with grpc.insecure_channel(servers.address("ingest")) as channel:
+        for raw in (
+            channel.unary_unary("/treespan.v1.IngestService/GetCollection"),
+            channel.unary_stream("/treespan.v1.IngestService/ExportTree"),
+        ):
+            with refused() as told:
+                list(raw(b"\x0a\x02\xff\xfe", timeout=10))
+            assert (told.code, told.reason) == (INVALID, "INVALID_FIELD")
+        upload_raw = channel.stream_unary("/treespan.v1.IngestService/IngestFile")
+        with refused() as told:
+            upload_raw(iter([b"\x0a\x02\xff\xfe"]), timeout=10)
+        assert (told.code, told.reason) == (INVALID, "INVALID_FIELD")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "%PDF-1.4 is how a PDF begins.",
+        "PK\x03\x04 starts a ZIP.",
+        "From: a\nTo: b\nSubject: c\n\nd",
+    ],
+)
+def test_a_text_is_read_as_it_is_said_to_be(
+    ingest: IngestServiceStub, collection: str, text: str
+) -> None:
+    for media_type in ("", "text/plain", "text/markdown"):
+        request = ingest_pb.IngestTextRequest(
+            collection=collection, artifact=f"t {media_type.replace('/', ' ')}", text=text
+        )
+        request.media_type = media_type
+        answer = ingest.IngestText(request, timeout=60)
+        assert answer.artifact.media_type == (media_type or "text/plain")
+
+
+def test_two_changes_of_different_fields_at_once_both_hold(
+    ingest: IngestServiceStub, collection: str
+) -> None:
+    for number in range(10):
+        name, tokens = f"name {number}", 50 + number
+        calls = [
+            ingest.UpdateCollection.future(
+                ingest_pb.UpdateCollectionRequest(
+                    collection=ingest_pb.Collection(
+                        collection=collection, display_name=name, chunk_tokens=tokens
+                    ),
+                    update_mask={"paths": [path]},
+                )
+            )
+            for path in ("display_name", "chunk_tokens")
+        ]
+        for one in calls:
+            one.result()
+        wanted = ingest_pb.GetCollectionRequest(collection=collection)
+        now = ingest.GetCollection(wanted).collection
+        assert (now.display_name, now.chunk_tokens) == (name, tokens)
+
+
+def test_health_is_told_while_every_call_waits(
+    servers: Servers, search: SearchServiceStub, collection: str
+) -> None:
+    far = search_request(collection, text="valve", min_seq=2**63)
+    waiting = [search.Search.future(far, timeout=60) for _ in range(40)]
+    try:
+        servers.wait_healthy("search")
+        with refused() as told:
+            search.Search(far, timeout=60)
+        assert (told.code, told.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "QUEUE_FULL")
+        assert told.retry_s
+        assert search.Search(search_request(collection, text="valve"), timeout=10) is not None
+    finally:
+        for one in waiting:
+            one.cancel()

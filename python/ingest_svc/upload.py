@@ -58,7 +58,8 @@ class Spool:
         self._stall_s = stall_s
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for left in self._folder.iterdir():
-            left.unlink()
+            if left.is_file():
+                left.unlink()
 
     @asynccontextmanager
     async def received(

@@ -114,7 +114,7 @@ def main() -> int:
     configure(config.log, "search")
     try:
         serve(config)
-    except (TreespanError, ModelError, AddressInUse) as error:
+    except (TreespanError, ModelError, AddressInUse, OSError) as error:
         _log.error("cannot start: %s", error)
         return 1
     return 0

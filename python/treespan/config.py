@@ -13,7 +13,7 @@ import os
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import msgspec
 
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 ENV_PREFIX = "TREESPAN__"
 ENV_FILE = "TREESPAN_CONFIG"
 FILE_NAME = "treespan.toml"
+
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Port = Annotated[int, msgspec.Meta(ge=0, le=65_535)]
+Seconds = Annotated[float, msgspec.Meta(gt=0, le=86_400)]
 
 
 class ConfigError(Exception):
@@ -47,13 +52,13 @@ class ModelsConfig:
     """Folder of converted models; empty means `treespan/models` in the user's cache folder."""
     weights: str = ""
     """Path of the weight file of a known model, where its package cannot be installed."""
-    threads: int = 1
+    threads: Count = 1
     """Threads within one run of the model."""
-    batch_tokens: int = 1024
+    batch_tokens: Count = 1024
     """Tokens of one run of the model, padding included."""
-    query_queue: int = 256
+    query_queue: Count = 256
     """Queries that may wait for the model; more are refused."""
-    query_cache: int = 4096
+    query_cache: Count = 4096
     """Query vectors kept."""
 
 
@@ -63,15 +68,15 @@ class IngestConfig:
 
     address: str = "127.0.0.1:50051"
     """Address to listen on."""
-    concurrent_files: int = 2
+    concurrent_files: Count = 2
     """Files read at the same time, each in a process of its own."""
-    queue_length: int = 256
+    queue_length: Count = 256
     """Uploads under way or waiting; more are refused."""
-    upload_stall_s: float = 30.0
+    upload_stall_s: Seconds = 30.0
     """Longest pause within an upload."""
-    metrics_port: int = 0
+    metrics_port: Port = 0
     """Port of the Prometheus metrics on 127.0.0.1; 0 means none."""
-    drain_s: float = 30.0
+    drain_s: Seconds = 30.0
     """Longest time that calls under way get at shutdown."""
 
 
@@ -79,23 +84,23 @@ class IngestConfig:
 class ReadersConfig:
     """Limits of reading one file; a file that passes one is refused with its name and value."""
 
-    max_file_bytes: int = 256 << 20
+    max_file_bytes: Count = 256 << 20
     """Size of a file."""
-    max_pages: int = 10_000
+    max_pages: Count = 10_000
     """Pages of a file."""
-    max_nodes: int = 1_000_000
+    max_nodes: Count = 1_000_000
     """Nodes of a document's tree."""
-    max_table_cells: int = 2_000_000
+    max_table_cells: Count = 2_000_000
     """Cells of all tables of a file."""
-    max_nesting: int = 200
+    max_nesting: Count = 200
     """Depth of headings, lists and the like that is kept; deeper levels count as this one."""
-    memory_bytes: int = 2 << 30
+    memory_bytes: Annotated[int, msgspec.Meta(ge=64 << 20)] = 2 << 30
     """Address space of a reader process beyond what it starts with."""
-    cpu_s: int = 300
+    cpu_s: Count = 300
     """Processor time for one file."""
-    wall_s: float = 600.0
+    wall_s: Seconds = 600.0
     """Time for one file."""
-    files_per_worker: int = 200
+    files_per_worker: Count = 200
     """Files after which a reader process is replaced."""
 
 
@@ -105,27 +110,27 @@ class SearchConfig:
 
     address: str = "127.0.0.1:50052"
     """Address to listen on."""
-    threads: int = 16
+    threads: Count = 16
     """Calls handled at the same time; each waits for the query batch while its text is embedded."""
-    concurrency: int = 256
+    concurrency: Count = 256
     """Calls under way or waiting; more are refused."""
-    context_window: int = 8192
+    context_window: Annotated[int, msgspec.Meta(ge=8, le=8_000_000)] = 8192
     """Tokens that a reader of the answer can take; a hit gets an eighth of it by default."""
-    max_message_bytes: int = 4 << 20
+    max_message_bytes: Annotated[int, msgspec.Meta(ge=64 << 10, le=1 << 30)] = 4 << 20
     """Largest message of either side."""
-    default_deadline_s: float = 30.0
+    default_deadline_s: Seconds = 30.0
     """Deadline of calls that state none."""
-    exact_rows: int = 10_000
+    exact_rows: Count = 10_000
     """A segment with at most this many allowed rows is scanned exactly."""
-    seal_rows: int = 20_000
+    seal_rows: Count = 20_000
     """Rows after which the delta is sealed into a graph."""
-    document_cache_bytes: int = 1 << 30
+    document_cache_bytes: Count = 1 << 30
     """Memory for trees and texts."""
-    poll_ms: int = 5
+    poll_ms: Count = 5
     """How often the store is asked for changes."""
-    metrics_port: int = 0
+    metrics_port: Port = 0
     """Port of the Prometheus metrics on 127.0.0.1; 0 means none."""
-    drain_s: float = 10.0
+    drain_s: Seconds = 10.0
     """Longest time that calls under way get at shutdown."""
 
 
@@ -133,11 +138,11 @@ class SearchConfig:
 class LogConfig:
     """Logging."""
 
-    level: str = "info"
+    level: Literal["debug", "info", "warning", "error"] = "info"
     """debug, info, warning or error."""
-    format: str = "auto"
+    format: Literal["auto", "text", "json"] = "auto"
     """"text" for people, "json" for machines, "auto": text on a terminal, else json."""
-    slow_ms: float = 1000.0
+    slow_ms: Annotated[float, msgspec.Meta(ge=0)] = 1000.0
     """Calls that take longer are logged at info; the others, where they succeed, at debug."""
 
 
@@ -208,14 +213,12 @@ def _file_layer(file: Path | None) -> list[tuple[str, object, str]]:
         return []
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{path}: {error}") from error
     layer: list[tuple[str, object, str]] = []
     for section, values in data.items():
         if not isinstance(values, dict):
-            raise ConfigError(
-                f"{path}: {section!r} stands outside a section; write it below [section]"
-            )
+            raise ConfigError(f"{path}: {section!r} is no section; write settings below [section]")
         layer += [(f"{section}.{key}", value, str(path)) for key, value in values.items()]
     return layer
 
@@ -233,7 +236,7 @@ def _known() -> dict[str, Any]:
     known = {}
     for section in dataclasses.fields(Config):
         kind = get_type_hints(Config)[section.name]
-        for key, hint in get_type_hints(kind).items():
+        for key, hint in get_type_hints(kind, include_extras=True).items():
             known[f"{section.name}.{key}"] = hint
     return known
 

@@ -42,6 +42,10 @@ def stage(name: str) -> Iterator[None]:
 
 
 def serve(port: int) -> None:
-    """Serve the metrics over HTTP on 127.0.0.1; does nothing for port 0."""
+    """Serve the metrics over HTTP on 127.0.0.1; does nothing for port 0.
+
+    Raises:
+        OSError: the port is taken.
+    """
     if port:
         start_http_server(port, "127.0.0.1")

@@ -72,3 +72,32 @@ def test_a_child_process_gets_the_same_settings(tmp_path: Path) -> None:
     config, _ = load(environ=passed)
     assert (config.store.path, config.ingest.queue_length) == (str(tmp_path), 4)
     assert config.search.threads == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("search.threads", "0"),
+        ("search.poll_ms", "-1"),
+        ("search.metrics_port", "99999"),
+        ("search.context_window", "0"),
+        ("ingest.concurrent_files", "0"),
+        ("ingest.upload_stall_s", "-1"),
+        ("readers.memory_bytes", "1"),
+        ("readers.wall_s", "nan"),
+        ("models.batch_tokens", "0"),
+        ("log.level", "loud"),
+        ("log.format", "xml"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_with_the_range(name: str, value: str) -> None:
+    variable = "TREESPAN__" + name.upper().replace(".", "__")
+    with pytest.raises(ConfigError, match=rf"{name} is '{value}'; Expected|Invalid"):
+        load(environ={variable: value})
+
+
+def test_a_file_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "treespan.toml"
+    file.write_bytes(b"[search]\nthreads = 3 # \xff\n")
+    with pytest.raises(ConfigError, match=str(file)):
+        load(file, {})

@@ -41,8 +41,8 @@ def bind(server: grpc.Server | grpc.aio.Server, address: str) -> int:
         return server.add_insecure_port(address)
     except RuntimeError as error:
         raise AddressInUse(
-            f"cannot listen on {address}; is another treespan running there? "
-            "Choose another address with --ingest or --search"
+            f"cannot listen on {address}: it is taken (by another treespan?), or is no address "
+            "of this machine; choose another with --ingest or --search"
         ) from error
 
 

@@ -23,7 +23,7 @@ def open_reader(store: str | Path) -> Reader:
             it reads as an empty one.
 
     Raises:
-        StoreUnavailable: there is no engine for this kind of store.
+        StoreUnavailable: there is no engine for this kind of store, or it is a file.
     """
     return SqliteReader(_folder(store))
 
@@ -48,4 +48,7 @@ def _folder(store: str | Path) -> Path:
     if found:
         # The rest of the address may hold a password.
         raise StoreUnavailable(f'there is no store engine for "{scheme}://"; a store is a folder')
-    return Path(store)
+    folder = Path(store)
+    if folder.exists() and not folder.is_dir():
+        raise StoreUnavailable(f"{folder} is a file; a store is a folder (store.path)")
+    return folder

@@ -10,8 +10,8 @@ from treespan.v1 import chunk_pb2, ingest_service_pb2
 from treespan.v1 import search_service_pb2 as pb
 
 if TYPE_CHECKING:
+    from search_svc.answer import Answer, Times
     from search_svc.index import Hits
-    from search_svc.pipeline import Answer, Times
     from treespan.store.records import SearchableDocument
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from search_svc.answer import Answer, Times
 from search_svc.index import Document, answer, hits_of_nodes
 from search_svc.messages import document_head
 from treespan import metrics
@@ -26,28 +26,6 @@ if TYPE_CHECKING:
 
 # A version that goes between finding its chunks and loading its text is searched for again.
 _TRIES = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Times:
-    """Seconds by stage."""
-
-    embed_s: float = 0.0
-    recall_s: float = 0.0
-    context_s: float = 0.0
-    total_s: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer to a query."""
-
-    chunks: bytes
-    """Field `chunks` of the reply, serialised."""
-    tokens: int
-    hits: Hits
-    applied_seq: int
-    times: Times
 
 
 class _VersionGone(NotServing):

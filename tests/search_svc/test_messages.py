@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from search_svc import messages
-from search_svc.pipeline import Answer, Times
+from search_svc.answer import Answer, Times
 from treespan.v1 import chunk_pb2
 from treespan.v1 import search_service_pb2 as pb
 

@@ -36,7 +36,7 @@ def _lazy(module: str, function: str) -> Reader:
 
 
 def _read_pdf(source: Source) -> ParsedFile:
-    from ingest_svc.readers.pdf import PdfLimits, read_pdf
+    from ingest_svc.readers.pdf.reader import PdfLimits, read_pdf
 
     return read_pdf(
         source.data,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pymupdf
 
 from ingest_svc.readers.block import Block
-from ingest_svc.readers.pdf import read_pdf
+from ingest_svc.readers.pdf.reader import read_pdf
 
 WIDTH, HEIGHT = 595, 842
 BODY = 11.0

@@ -6,7 +6,7 @@ import pymupdf
 import pytest
 from made_pdf import HEIGHT, WIDTH, MadePdf, drawn
 
-from ingest_svc.readers.pdf import PdfLimits, read_pdf
+from ingest_svc.readers.pdf.reader import PdfLimits, read_pdf
 from treespan.errors import (
     DamagedFile,
     EmptyFile,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ingest_svc.readers.pdf_grid import GridCell, grids_of
-from ingest_svc.readers.pdf_lines import Box, Line, Page, Rules
-from ingest_svc.readers.pdf_split import lines_over_rules, split_at_rules
-from ingest_svc.readers.pdf_tables import FoundTable, has_header, ruled_tables
-from ingest_svc.readers.pdf_text import is_number, is_period
+from ingest_svc.readers.pdf.grid import GridCell, grids_of
+from ingest_svc.readers.pdf.lines import Box, Line, Page, Rules
+from ingest_svc.readers.pdf.split import lines_over_rules, split_at_rules
+from ingest_svc.readers.pdf.tables import FoundTable, has_header, ruled_tables
+from ingest_svc.readers.pdf.text import is_number, is_period
 
 
 def line(order: int, x: float, y: float, text: str) -> Line:

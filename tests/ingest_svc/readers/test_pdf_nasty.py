@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest_svc.readers.pdf import read_pdf
+from ingest_svc.readers.pdf.reader import read_pdf
 from manifest import Problem, Result, check, entries, view
 from treespan.errors import FileProblem
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingest_svc.readers.pdf_numbering import levels_of, number_of
+from ingest_svc.readers.pdf.numbering import levels_of, number_of
 
 
 @pytest.mark.parametrize(

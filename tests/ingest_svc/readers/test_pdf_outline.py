@@ -7,9 +7,9 @@ import time
 import pymupdf
 from made_pdf import MadePdf
 
-from ingest_svc.readers.pdf import read_pdf
-from ingest_svc.readers.pdf_lines import Box, Row
-from ingest_svc.readers.pdf_outline import Entry, bind
+from ingest_svc.readers.pdf.lines import Box, Row
+from ingest_svc.readers.pdf.outline import Entry, bind
+from ingest_svc.readers.pdf.reader import read_pdf
 
 
 def row(key: int, text: str, page: int = 1, size: float = 12.0, y: float = 0.0) -> Row:

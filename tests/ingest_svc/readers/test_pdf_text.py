@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingest_svc.readers.pdf_text import (
+from ingest_svc.readers.pdf.text import (
     clean,
     ends_sentence,
     is_right_to_left,

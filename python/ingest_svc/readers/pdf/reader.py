@@ -2,7 +2,7 @@
 
 The order of things: open, read pages, take out running heads and feet, find ruled tables, cut
 columns, join rows and paragraphs, bind the outline, mark headings, join what goes on over pages.
-Each step is one `pdf_*` file; pymupdf is known to `pdf_open` and `pdf_pages` alone. Not safe for
+Each step is one file of this folder; pymupdf is known to `open` and `pages` alone. Not safe for
 threads: one document at a time in a process.
 """
 
@@ -16,22 +16,22 @@ from itertools import count
 from typing import Any
 
 from ingest_svc.readers.block import ParsedFile, Warning
-from ingest_svc.readers.pdf_blocks import blocks_of
-from ingest_svc.readers.pdf_flow import (
+from ingest_svc.readers.pdf.blocks import blocks_of
+from ingest_svc.readers.pdf.flow import (
     with_captions,
     with_joined_paragraphs,
     with_joined_tables,
 )
-from ingest_svc.readers.pdf_furniture import folded, furniture
-from ingest_svc.readers.pdf_headings import with_headings
-from ingest_svc.readers.pdf_lines import Page
-from ingest_svc.readers.pdf_open import metadata_of, open_pdf, outline_of, title_of
-from ingest_svc.readers.pdf_outline import Entry, bind
-from ingest_svc.readers.pdf_page_parts import PagePart, RowPart, parts_of, pieces_of
-from ingest_svc.readers.pdf_pages import read_page
-from ingest_svc.readers.pdf_pieces import Piece
-from ingest_svc.readers.pdf_quality import Quality, quality_of
-from ingest_svc.readers.pdf_text import words_of
+from ingest_svc.readers.pdf.furniture import folded, furniture
+from ingest_svc.readers.pdf.headings import with_headings
+from ingest_svc.readers.pdf.lines import Page
+from ingest_svc.readers.pdf.open import metadata_of, open_pdf, outline_of, title_of
+from ingest_svc.readers.pdf.outline import Entry, bind
+from ingest_svc.readers.pdf.page_parts import PagePart, RowPart, parts_of, pieces_of
+from ingest_svc.readers.pdf.pages import read_page
+from ingest_svc.readers.pdf.pieces import Piece
+from ingest_svc.readers.pdf.quality import Quality, quality_of
+from ingest_svc.readers.pdf.text import words_of
 from treespan.errors import DamagedFile, EmptyFile, NoTextLayer, TooLarge
 
 MEDIA_TYPE = "application/pdf"

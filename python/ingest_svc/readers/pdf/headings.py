@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ingest_svc.readers.block import BlockKind
-from ingest_svc.readers.pdf_furniture import folded
-from ingest_svc.readers.pdf_numbering import Number, levels_of, number_of
-from ingest_svc.readers.pdf_outline import Bound
-from ingest_svc.readers.pdf_paragraphs import CAPTION, CONTENTS_LINE
-from ingest_svc.readers.pdf_pieces import Piece
+from ingest_svc.readers.pdf.furniture import folded
+from ingest_svc.readers.pdf.numbering import Number, levels_of, number_of
+from ingest_svc.readers.pdf.outline import Bound
+from ingest_svc.readers.pdf.paragraphs import CAPTION, CONTENTS_LINE
+from ingest_svc.readers.pdf.pieces import Piece
 
 _LONGEST = 160
 _LONGEST_BOLD = 100

@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from ingest_svc.readers.pdf_lines import Box, Line, box_around
-from ingest_svc.readers.pdf_tables import FoundTable
-from ingest_svc.readers.pdf_text import is_number, is_right_to_left, unspaced_count
+from ingest_svc.readers.pdf.lines import Box, Line, box_around
+from ingest_svc.readers.pdf.tables import FoundTable
+from ingest_svc.readers.pdf.text import is_number, is_right_to_left, unspaced_count
 
 _MIN_LINES = 3
 _MIN_GUTTER = 7.0

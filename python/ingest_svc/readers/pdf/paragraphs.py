@@ -14,10 +14,10 @@ from itertools import pairwise
 from statistics import median
 
 from ingest_svc.readers.block import BlockKind
-from ingest_svc.readers.pdf_lines import Row, box_around
-from ingest_svc.readers.pdf_markers import marker_of
-from ingest_svc.readers.pdf_pieces import Piece
-from ingest_svc.readers.pdf_text import ends_sentence, is_unspaced, join
+from ingest_svc.readers.pdf.lines import Row, box_around
+from ingest_svc.readers.pdf.markers import marker_of
+from ingest_svc.readers.pdf.pieces import Piece
+from ingest_svc.readers.pdf.text import ends_sentence, is_unspaced, join
 
 CONTENTS_LINE = re.compile(r"(?:…|\.{3,})\s*[\divxlc]+\s*$")
 """A line of a table of contents: leader dots and a page number at its end."""

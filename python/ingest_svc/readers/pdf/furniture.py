@@ -16,8 +16,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ingest_svc.readers.pdf_lines import Box, Line, Page, box_around
-from ingest_svc.readers.pdf_rows import baselines, cell_text
+from ingest_svc.readers.pdf.lines import Box, Line, Page, box_around
+from ingest_svc.readers.pdf.rows import baselines, cell_text
 
 _NUMBER_SHARE = 0.2
 """A page number stands within this share of the page's height from its top or bottom."""

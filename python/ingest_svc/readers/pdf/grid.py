@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ingest_svc.readers.pdf_lines import Box, Rules
+from ingest_svc.readers.pdf.lines import Box, Rules
 
 _NEAR = 3.0
 """Rules closer than this, in points, stand on one place."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ingest_svc.readers.pdf_grid import Grid, GridCell, grids_of
-from ingest_svc.readers.pdf_grid_text import with_columns_of_text
-from ingest_svc.readers.pdf_lines import Box, Line, Page
-from ingest_svc.readers.pdf_rows import baselines, cell_text
-from ingest_svc.readers.pdf_text import is_number, is_period, is_right_to_left
+from ingest_svc.readers.pdf.grid import Grid, GridCell, grids_of
+from ingest_svc.readers.pdf.grid_text import with_columns_of_text
+from ingest_svc.readers.pdf.lines import Box, Line, Page
+from ingest_svc.readers.pdf.rows import baselines, cell_text
+from ingest_svc.readers.pdf.text import is_number, is_period, is_right_to_left
 
 _MIN_DRAWINGS = 4
 _SLACK = 2.0

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 
-from ingest_svc.readers.pdf_lines import Box, Cell, Line, Row, box_around
-from ingest_svc.readers.pdf_text import (
+from ingest_svc.readers.pdf.lines import Box, Cell, Line, Row, box_around
+from ingest_svc.readers.pdf.text import (
     has_right_to_left,
     is_number,
     is_right_to_left,

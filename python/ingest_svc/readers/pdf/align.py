@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from ingest_svc.readers.pdf_lines import Box, Cell, Row, box_around
-from ingest_svc.readers.pdf_tables import FoundTable, has_header
-from ingest_svc.readers.pdf_text import is_number, is_period
+from ingest_svc.readers.pdf.lines import Box, Cell, Row, box_around
+from ingest_svc.readers.pdf.tables import FoundTable, has_header
+from ingest_svc.readers.pdf.text import is_number, is_period
 
 _MIN_ROWS = 3
 _MAX_CELL = 90

@@ -1,6 +1,6 @@
 """Pages out of pymupdf: lines of text and drawn rules, turned upright.
 
-Besides `pdf_open` this is the only file that knows pymupdf. Text comes from `get_text("dict")`
+Besides `open` this is the only file that knows pymupdf. Text comes from `get_text("dict")`
 without pictures, which is some hundred times cheaper than a layout model; drawings are asked for
 only up to a size of page that cannot stall the worker.
 """
@@ -13,10 +13,10 @@ from typing import Any
 
 import pymupdf
 
-from ingest_svc.readers.pdf_lines import Box, Line, Page
-from ingest_svc.readers.pdf_rules import rules_of
-from ingest_svc.readers.pdf_split import lines_over_rules, split_at_rules
-from ingest_svc.readers.pdf_text import (
+from ingest_svc.readers.pdf.lines import Box, Line, Page
+from ingest_svc.readers.pdf.rules import rules_of
+from ingest_svc.readers.pdf.split import lines_over_rules, split_at_rules
+from ingest_svc.readers.pdf.text import (
     clean,
     is_right_to_left,
     with_plain_bullet,

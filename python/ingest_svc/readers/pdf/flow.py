@@ -7,11 +7,11 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from ingest_svc.readers.block import BlockKind
-from ingest_svc.readers.pdf_furniture import folded
-from ingest_svc.readers.pdf_paragraphs import CAPTION
-from ingest_svc.readers.pdf_pieces import Piece
-from ingest_svc.readers.pdf_tables import FoundTable
-from ingest_svc.readers.pdf_text import ends_sentence, is_unspaced, join
+from ingest_svc.readers.pdf.furniture import folded
+from ingest_svc.readers.pdf.paragraphs import CAPTION
+from ingest_svc.readers.pdf.pieces import Piece
+from ingest_svc.readers.pdf.tables import FoundTable
+from ingest_svc.readers.pdf.text import ends_sentence, is_unspaced, join
 
 _SAME_PLACE = 6.0
 _CONTINUED = re.compile(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ingest_svc.readers.block import Block, BlockKind, Table
-from ingest_svc.readers.pdf_flow import rows_of
-from ingest_svc.readers.pdf_pieces import Piece
+from ingest_svc.readers.pdf.flow import rows_of
+from ingest_svc.readers.pdf.pieces import Piece
 
 _INDENT = 6.0
 """List items that start within this many points of each other are of one depth."""

@@ -6,13 +6,13 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ingest_svc.readers.block import BlockKind
-from ingest_svc.readers.pdf_align import aligned_tables
-from ingest_svc.readers.pdf_columns import Item, Region, item_of_line, regions_of
-from ingest_svc.readers.pdf_lines import Line, Page, Row
-from ingest_svc.readers.pdf_paragraphs import column_of, paragraphs
-from ingest_svc.readers.pdf_pieces import Piece
-from ingest_svc.readers.pdf_rows import baselines, row_of
-from ingest_svc.readers.pdf_tables import FoundTable, ruled_tables
+from ingest_svc.readers.pdf.align import aligned_tables
+from ingest_svc.readers.pdf.columns import Item, Region, item_of_line, regions_of
+from ingest_svc.readers.pdf.lines import Line, Page, Row
+from ingest_svc.readers.pdf.paragraphs import column_of, paragraphs
+from ingest_svc.readers.pdf.pieces import Piece
+from ingest_svc.readers.pdf.rows import baselines, row_of
+from ingest_svc.readers.pdf.tables import FoundTable, ruled_tables
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ingest_svc.readers.pdf_grid import Grid, GridCell
-from ingest_svc.readers.pdf_lines import Line
-from ingest_svc.readers.pdf_rows import baselines
+from ingest_svc.readers.pdf.grid import Grid, GridCell
+from ingest_svc.readers.pdf.lines import Line
+from ingest_svc.readers.pdf.rows import baselines
 
 
 def with_columns_of_text(grid: Grid, lines: list[Line]) -> Grid:

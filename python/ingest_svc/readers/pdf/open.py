@@ -7,7 +7,7 @@ from typing import Any
 
 import pymupdf
 
-from ingest_svc.readers.pdf_outline import Entry
+from ingest_svc.readers.pdf.outline import Entry
 from treespan.errors import DamagedFile, EmptyFile, EncryptedFile, WrongPassword
 
 # The library prints what it finds wrong in a file; a worker says it by errors and warnings alone.

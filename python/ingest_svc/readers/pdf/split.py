@@ -8,8 +8,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from dataclasses import replace
 
-from ingest_svc.readers.pdf_lines import Box, Line, Rules, box_around
-from ingest_svc.readers.pdf_text import is_right_to_left
+from ingest_svc.readers.pdf.lines import Box, Line, Rules, box_around
+from ingest_svc.readers.pdf.text import is_right_to_left
 
 _INSIDE = 1.5
 """A rule this near to the end of a line, in points, does not cut it."""

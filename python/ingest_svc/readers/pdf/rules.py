@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ingest_svc.readers.pdf_lines import Box, Rules
+from ingest_svc.readers.pdf.lines import Box, Rules
 
 _THIN = 3.0
 """A rectangle thinner than this, in points, is a line."""

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from ingest_svc.readers.pdf_furniture import folded
-from ingest_svc.readers.pdf_lines import Row
+from ingest_svc.readers.pdf.furniture import folded
+from ingest_svc.readers.pdf.lines import Row
 
 _MOST_ROWS = 4
 """A title is broken over no more rows than this."""

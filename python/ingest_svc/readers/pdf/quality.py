@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ingest_svc.readers.block import Warning
-from ingest_svc.readers.pdf_lines import Page
-from ingest_svc.readers.pdf_text import squeezed
+from ingest_svc.readers.pdf.lines import Page
+from ingest_svc.readers.pdf.text import squeezed
 
 _LITTLE = 60
 """Fewer characters than this beside a large picture or many paths are no text layer."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ingest_svc.readers.block import BlockKind
-from ingest_svc.readers.pdf_lines import Box, Row
-from ingest_svc.readers.pdf_tables import FoundTable
+from ingest_svc.readers.pdf.lines import Box, Row
+from ingest_svc.readers.pdf.tables import FoundTable
 
 
 @dataclass(frozen=True, slots=True)

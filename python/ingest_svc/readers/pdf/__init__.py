@@ -1,0 +1,1 @@
+"""PDF by geometry: `reader` has the order of things, every other file one step of it."""

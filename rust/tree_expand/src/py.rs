@@ -78,7 +78,10 @@ impl Document {
                     .collect::<Result<Vec<Vec<u8>>, Error>>()
             })
             .map_err(into_py)?;
-        Ok(windows.iter().map(|taken| PyBytes::new(py, taken)).collect())
+        Ok(windows
+            .iter()
+            .map(|taken| PyBytes::new(py, taken))
+            .collect())
     }
 }
 

@@ -195,6 +195,8 @@ class Follower:
         self._epoch = epoch
         self._move_to(seq)
         self._loaded = True
+        if not epoch:
+            return  # nothing has been ingested yet
         _log.info(
             "loaded the store",
             extra={

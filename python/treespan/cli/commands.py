@@ -13,7 +13,7 @@ import click
 
 from treespan.cli.connection import Connection
 from treespan.client.channel import INGEST_ADDRESS, SEARCH_ADDRESS
-from treespan.errors import NotServing, TreespanError
+from treespan.errors import CollectionNotFound, NotServing, TreespanError
 
 
 class _Command(NamedTuple):
@@ -75,6 +75,8 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except NotServing as error:
             raise _Unreachable(error.message) from error
+        except CollectionNotFound as error:
+            raise _Failure(f"{error.message}; `treespan ingest PATH` makes one") from error
         except TreespanError as error:
             raise _Failure(error.message) from error
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from treespan import config as settings
+from treespan.client import Client
+from treespan.errors import TreespanError
 from treespan.models.card import ModelError
 from treespan.models.chosen import prepare_chosen
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _MODULES = {"ingest": "ingest_svc", "search": "search_svc"}
-_POLL_S = 0.1
+_POLL_S = 0.2
 # More than either service gives its calls at shutdown.
 _KILL_AFTER_S = 60.0
 
@@ -54,20 +56,35 @@ def serve(only: str | None, file: Path | None, **given: str | None) -> None:
     if any(one.name == "log.format" and one.source == "default" for one in sources):
         environment |= settings.environment({"log.format": "text"})
     names = [only] if only else list(_MODULES)
-    sys.exit(_supervise({name: _start(name, environment) for name in names}))
+    click.echo(f"starting {' and '.join(names)}; data in {Path(config.store.path).absolute()}")
+    services = {name: _start(name, environment) for name in names}
+    sys.exit(_supervise(services, config))
 
 
 def _start(name: str, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", _MODULES[name]], env=os.environ | environment)
 
 
-def _supervise(services: Mapping[str, subprocess.Popen[bytes]]) -> int:
+def _is_ready(name: str, config: settings.Config) -> bool:
+    try:
+        with Client(config.ingest.address, config.search.address) as client:
+            return client.is_serving("ingest" if name == "ingest" else "search")
+    except TreespanError:
+        return False
+
+
+def _supervise(services: Mapping[str, subprocess.Popen[bytes]], config: settings.Config) -> int:
     """Wait for the services; stop all when one ends or a signal comes; return the exit code."""
     asked: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: asked.append(number))
+    waiting = set(services)
     while not asked and all(service.poll() is None for service in services.values()):
         time.sleep(_POLL_S)
+        ready = {name for name in waiting if _is_ready(name, config)}
+        if ready and ready == waiting:
+            click.echo("ready; Ctrl-C stops")
+        waiting -= ready
     for name, service in services.items():
         if not asked and service.poll() is not None:
             click.echo(f"the {name} service ended with code {service.returncode}", err=True)

@@ -20,8 +20,8 @@ use crate::top::{Hit, Top};
 
 /// Proposals of a graph for each hit wanted, to be compared exactly.
 const OVERFETCH: usize = 3;
-/// Distances that a graph computes for each candidate it looks at, about.
-const DISTANCES_PER_CANDIDATE: usize = 8;
+/// Rows that are scanned in the time in which a graph proposes what one more hit takes, about.
+const ROWS_PER_HIT: usize = 100;
 /// A segment with fewer allowed rows than one in this many is scanned: its graph would be walked
 /// whole to find them.
 const SCARCE: u32 = 20;
@@ -127,10 +127,9 @@ impl<'a> Search<'a> {
     }
 
     fn prefers_scan(&self, part: &Part) -> bool {
-        let distances = self.proposals().saturating_mul(DISTANCES_PER_CANDIDATE);
         part.count <= self.means.exact_rows
             || part.count <= part.slot.segment.rows() / SCARCE
-            || part.count as usize <= distances
+            || part.count as usize <= self.limit.saturating_mul(ROWS_PER_HIT)
     }
 
     fn scan(&mut self, part: &Part, queries: Range<usize>, segments: u32) {

@@ -229,16 +229,16 @@ fn a_graph_finds_what_a_plain_search_finds() {
     let (recall, plan) = recall(index, model, None);
     assert!(recall >= 0.99, "{recall}");
     assert_eq!((plan.graph_segments, plan.exact_segments), (1, 0));
-    assert_eq!((plan.rows, plan.compared_rows), (1_500, 64));
+    assert_eq!((plan.rows, plan.compared_rows), (1_500, 128));
 }
 
 #[test]
 fn a_filtered_graph_finds_what_a_plain_search_finds() {
     let (index, model) = &*SEALED;
-    let half = Allowed::new((0..5).collect());
-    let (recall, plan) = recall(index, model, Some(&half));
+    let most = Allowed::new((0..8).collect());
+    let (recall, plan) = recall(index, model, Some(&most));
     assert!(recall >= 0.99, "{recall}");
-    assert_eq!((plan.graph_segments, plan.allowed_rows), (1, 750));
+    assert_eq!((plan.graph_segments, plan.allowed_rows), (1, 1_200));
 }
 
 #[test]
@@ -252,13 +252,13 @@ fn few_allowed_rows_are_all_compared() {
 
 #[test]
 fn a_similarity_has_the_same_bits_before_and_after_sealing() {
-    let rows = clustered(600, 24, 20, 3);
+    let rows = clustered(1_100, 24, 20, 3);
     let index = index(Settings {
         exact_rows: 0,
-        seal_rows: 600,
+        seal_rows: 1_100,
         ..Settings::new(24)
     });
-    index.add(1, (0..600).collect(), rows.clone()).unwrap();
+    index.add(1, (0..1_100).collect(), rows.clone()).unwrap();
     let before = nearest(&index, &query(&rows[..24], 10));
     assert!(index.seal().unwrap());
     let after = nearest(&index, &query(&rows[..24], 10));

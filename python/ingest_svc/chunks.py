@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     Count = Callable[[Sequence[str]], list[int]]
 
+_ENDS = frozenset(".!?…。！？；;")
+_CLOSING = "\"'”’」』）)]】》 "
+
 
 @dataclass(frozen=True, slots=True)
 class ChunkRules:
@@ -113,10 +116,12 @@ def packed(texts: Sequence[Text], rules: ChunkRules) -> list[list[Text]]:
     sizes: list[int] = []
     for text in texts:
         short = text.tokens < rules.least_tokens
+        after_lead = bool(groups) and _leads(groups[-1][-1], rules)
         joins = (
             groups
-            and (short or sizes[-1] < rules.least_tokens)
+            and (short or after_lead or sizes[-1] < rules.least_tokens)
             and sizes[-1] + text.tokens <= rules.target_tokens
+            and (after_lead or not _leads(text, rules))
         )
         if joins:
             groups[-1].append(text)
@@ -125,6 +130,11 @@ def packed(texts: Sequence[Text], rules: ChunkRules) -> list[list[Text]]:
             groups.append([text])
             sizes.append(text.tokens)
     return groups
+
+
+def _leads(text: Text, rules: ChunkRules) -> bool:
+    """Return whether a text reads as a line that leads to what follows: short, and no sentence."""
+    return text.tokens < rules.least_tokens and text.text.rstrip(_CLOSING)[-1:] not in _ENDS
 
 
 def _slice(text: Text, run: Sequence[Sentence]) -> Text:

@@ -92,7 +92,8 @@ class Pipeline:
             self._writer.collection, source.tenant, source.collection
         )
         self._check_model(collection)
-        content_id = identity.content_id(file.sha256, self._fingerprint(collection, source))
+        fingerprint = await asyncio.to_thread(self._fingerprint, collection, source, file.sha256)
+        content_id = identity.content_id(file.sha256, fingerprint)
         known = await to_the_end(self._known, source, content_id)
         if known is not None:
             return known
@@ -125,7 +126,7 @@ class Pipeline:
                 "this model, or set models.embedding",
             )
 
-    def _fingerprint(self, collection: CollectionRecord, source: Source) -> str:
+    def _fingerprint(self, collection: CollectionRecord, source: Source, sha256: str) -> str:
         """Name all that decides what comes of a file's bytes, its name's ending included."""
         parts = (
             str(PIPELINE_VERSION),
@@ -133,6 +134,7 @@ class Pipeline:
             self._embedder.fingerprint,
             self._budget_tokens.fingerprint,
             source.media_type or PurePath(source.file_name).suffix.lower(),
+            _password_mark(source.password, sha256),
         )
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
@@ -203,6 +205,19 @@ class Pipeline:
         )
         with metrics.stage("commit"):
             return Outcome(self._writer.commit_artifact(artifact), already_ingested=False)
+
+
+def _password_mark(password: str, sha256: str) -> str:
+    """Return what makes the content of a file opened with a password another one.
+
+    Without it, whoever has an encrypted file could have its text from the store with no password,
+    or a wrong one. Node ids depend on the mark, so it is one that costs a guesser time and memory.
+    """
+    if not password:
+        return ""
+    return hashlib.scrypt(
+        password.encode("utf-8", "surrogatepass"), salt=sha256.encode(), n=1 << 14, r=8, p=1
+    ).hex()
 
 
 def _is_already(present: ArtifactRecord, source: Source, content_id: ContentId) -> bool:

@@ -27,7 +27,11 @@ _KANA = re.compile("[\u3040-\u30ff]")
 _HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _ITEM_MARK = re.compile(r"[(（]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)）]")
+_LINE_BODY = re.compile(r"[^\n\r\u2028\u2029]+")
+_INK = re.compile(r"\S")
 _SAMPLE = 2000
+_WINDOW = 1000
+"""Characters given to sentencex at once."""
 
 _CLAUSE = re.compile("[，；、：][”’」』）】》]*|[,;:](?=\\s)|(?<=\\s)[—–-](?=\\s)|——")
 _SPACE = re.compile(r"\s+")
@@ -110,8 +114,25 @@ def _language(text: str) -> str:
 
 
 def _found(text: str, language: str) -> list[int]:
-    """Return the ends that sentencex finds, without those that are none."""
-    ends = [boundary["end_index"] for boundary in get_sentence_boundaries(language, text)]
+    """Return the ends that sentencex finds, without those that are none.
+
+    It is given a line at a time, and of a long line a window at a time: its time grows with the
+    square of what it is given, and it holds the interpreter meanwhile. A window begins where the
+    last sentence of the one before begins, so that none is cut by it.
+    """
+    ends: list[int] = []
+    for line in _LINE_BODY.finditer(text):
+        start, stop = line.span()
+        while start < stop:
+            window = text[start : min(stop, start + _WINDOW)]
+            found = [
+                start + boundary["end_index"]
+                for boundary in get_sentence_boundaries(language, window)
+            ]
+            is_last = start + len(window) == stop
+            inner = found if is_last else [end for end in found if end < start + len(window)]
+            ends += inner
+            start = stop if is_last else max(inner, default=start + _WINDOW // 2)
     return [end for end in ends if 0 < end < len(text) and _may_end(text, end)]
 
 
@@ -120,8 +141,9 @@ def _may_end(text: str, end: int) -> bool:
     before, after = text[end - 1], text[end]
     if not before.isspace():
         return not (before.isascii() and after.isalnum() and after.isascii())
-    following = after if not after.isspace() else text[end:].lstrip()[:1]
-    return not following.islower() or _LINE.search(before) is not None
+    following = _INK.search(text, end)
+    lower = following is not None and following[0].islower()
+    return not lower or _LINE.search(before) is not None
 
 
 def _spans(text: str, cuts: Sequence[int]) -> list[Span]:

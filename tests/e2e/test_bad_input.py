@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import grpc
 import numpy as np
+import pymupdf
 import pytest
 
 from calls import ingest_bytes, refused, upload
@@ -433,3 +434,33 @@ def test_health_is_told_while_every_call_waits(
     finally:
         for one in waiting:
             one.cancel()
+
+
+def test_an_encrypted_file_is_never_reused_for_another_password(
+    ingest: IngestServiceStub, search: SearchServiceStub, collection: str
+) -> None:
+    data = encrypted_pdf("The vault opens at nine.", password="right")
+
+    def send(artifact: str, password: str) -> ingest_pb.IngestFileResponse:
+        header = ingest_pb.IngestFileHeader(
+            collection=collection, artifact=artifact, file_name="v.pdf", password=password
+        )
+        answer: ingest_pb.IngestFileResponse = ingest.IngestFile(upload(header, data), timeout=60)
+        return answer
+
+    assert send("first", "right").artifact.page_count == 1
+    for password, reason in (("", "ENCRYPTED"), ("wrong", "WRONG_PASSWORD")):
+        with refused() as told:
+            send("second", password)
+        assert (told.code, told.reason) == (grpc.StatusCode.FAILED_PRECONDITION, reason)
+    assert send("first", "right").already_ingested
+    assert [artifact.artifact for artifact in artifacts(ingest, collection)] == ["first"]
+
+
+def encrypted_pdf(text: str, password: str) -> bytes:
+    document = pymupdf.open()
+    document.new_page().insert_text((72, 72), text)
+    data: bytes = document.tobytes(
+        encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw=password, owner_pw="owner"
+    )
+    return data

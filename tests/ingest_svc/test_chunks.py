@@ -59,9 +59,15 @@ def test_a_sentence_above_the_limit_is_cut_at_clause_marks() -> None:
 
 
 def test_short_texts_join_their_neighbours_and_long_ones_stand_alone() -> None:
-    texts = [one(words(size)) for size in (2, 3, 15, 18, 1, 2)]
+    texts = [one(words(size) + ".") for size in (2, 3, 15, 18, 1, 2)]
     sizes = [[text.tokens for text in group] for group in packed(texts, RULES)]
     assert sizes == [[2, 3], [15], [18, 1], [2]]
+
+
+def test_a_short_line_that_is_no_sentence_goes_with_what_follows() -> None:
+    texts = [one(text) for text in (f"{words(12)}.", "3. Term", f"{words(14)}.", "四、防霜")]
+    groups = [[text.tokens for text in group] for group in packed(texts, RULES)]
+    assert groups == [[12], [2, 14], [4]]
 
 
 def test_lines_are_the_sentences_of_code() -> None:

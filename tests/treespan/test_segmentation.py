@@ -137,3 +137,19 @@ def test_a_line_of_a_million_characters_is_cut_in_a_few_rounds_of_counting():
     found = pieces("word " * 200_000, count, 100)
     assert len(rounds) <= 4
     assert max(end - start for start, end in found) <= 403
+
+
+@pytest.mark.parametrize("unit", ["`", "`` ` ", "[", "1. ", "...", "“", "a", "。", "(", "e.g. "])
+def test_a_long_line_of_anything_takes_no_more_than_its_length(unit: str) -> None:
+    text = (unit * (200_000 // len(unit))).strip()
+    start = time.process_time()
+    spans = sentences(text)
+    assert time.process_time() - start < 10  # the square of its length would be minutes
+    assert spans[0][0] == 0
+    assert spans[-1][1] == len(text)
+
+
+def test_a_window_cuts_no_sentence() -> None:
+    one = "The valve of the tower was tested by two people in the spring of that year."
+    text = " ".join([one] * 400)
+    assert [text[start:end] for start, end in sentences(text)] == [one] * 400

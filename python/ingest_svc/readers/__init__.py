@@ -108,5 +108,5 @@ def _reader(kind: FileType, password: str) -> Reader:
         raise DamagedFile(f"the file is {kind.name}")
     if kind not in _READERS:
         served = ", ".join(readable.name for readable in _READERS)
-        raise UnsupportedFile(f"the file is {kind.name}, which is not read; these are: {served}")
+        raise UnsupportedFile(f"the file is {kind.name}; what is read: {served}")
     return _READERS[kind]

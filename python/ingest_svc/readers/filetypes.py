@@ -39,7 +39,7 @@ JSON = FileType("application/json", "a JSON file")
 JSON_LINES = FileType("application/jsonl", "a JSON Lines file")
 NOTEBOOK = FileType("application/x-ipynb+json", "a Jupyter notebook")
 EMAIL = FileType("message/rfc822", "an e-mail")
-BINARY = FileType("application/octet-stream", "no type of file that is known, and no text")
+BINARY = FileType("application/octet-stream", "of no known type, and no text")
 
 _OOXML = "application/vnd.openxmlformats-officedocument."
 DOCX = FileType(f"{_OOXML}wordprocessingml.document", "a Word document (DOCX)")

@@ -1,4 +1,4 @@
-"""Headings in plain text that are plain to see: 第三章 总则, Chapter 3, PART II: Scope.
+"""Headings in plain text that are plain to see: 第三章 总则, Chapter 3, 3.1 Terms, 三、付款.
 
 Nothing else is taken for a heading, since a wrong section border costs more than a missing one. A
 table of contents, in which such lines follow each other without text between, is none.
@@ -33,8 +33,15 @@ _LATIN = re.compile(
     re.IGNORECASE,
 )
 _LATIN_RANKS = {"book": 0, "volume": 0, "part": 0, "chapter": 1, "appendix": 1, "section": 2}
+_ITEM = re.compile(
+    r"(?:[一二三四五六七八九十]{1,3}、|"
+    r"第\s?[\d〇零一二三四五六七八九十百千两]{1,5}\s?条[\s　:：、]*|"
+    r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?[ \t　]+)(?=[^\W\d_a-z])([^。；！？;]{1,60})"
+)
+_ITEM_RANK = 3
 _LEADERS = re.compile(r"\.{4,}|…{2,}|(?:\. ){3,}|·{4,}|\t\d+$")
 _LONGEST = 80
+_ENDS = ".,;:!?。，；：！？、"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +50,7 @@ class HeadingLine:
 
     text: str
     rank: int
-    """0 parts, 1 chapters, 2 sections."""
+    """0 parts, 1 chapters, 2 sections, 3 and above numbered lines, by the depth of the number."""
 
 
 def heading_line(line: str, *, alone: bool) -> HeadingLine | None:
@@ -53,6 +60,8 @@ def heading_line(line: str, *, alone: bool) -> HeadingLine | None:
         return None
     if found := _CHINESE.fullmatch(text):
         return HeadingLine(text, _CHINESE_RANKS[found[1] or found[2]])
+    if alone and text[-1] not in _ENDS and (found := _ITEM.fullmatch(text)):
+        return HeadingLine(text, _ITEM_RANK + (found[1] or "").count("."))
     if alone and text[0].isupper() and text[-1] not in ",;" and (found := _LATIN.fullmatch(text)):
         return HeadingLine(text, _LATIN_RANKS[found[1].lower()])
     return None
@@ -76,8 +85,10 @@ def levels(pieces: Sequence[HeadingLine | None]) -> list[int]:
 
 
 def _contents_length(run: Sequence[HeadingLine | None]) -> int:
-    """Return how many of the first lines of a run are entries of a table of contents."""
+    """Return how many of the first lines of a run are entries of contents or of a list."""
     ranks = [heading.rank for heading in run if heading]
+    if ranks and ranks[-1] >= _ITEM_RANK and ranks.count(ranks[-1]) > 1:
+        return len(ranks)  # the items of a list
     if max((ranks.count(rank) for rank in ranks), default=0) < 3:
         return 0
     first_kept = len(ranks) - 1

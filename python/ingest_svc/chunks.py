@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Count = Callable[[Sequence[str]], list[int]]
 
 _ENDS = frozenset(".!?…。！？；;")
+_MOST_CHARACTERS_A_TOKEN = 16
 _CLOSING = "\"'”’」』）)]】》 "
 
 
@@ -153,17 +154,27 @@ def _bounded(
     """Return the sentences, those above the limit cut into pieces that are not."""
     result: list[Sentence] = []
     for sentence in found:
-        if sentence.tokens <= rules.limit_tokens:
+        body = text[sentence.start : sentence.end]
+        if _size(sentence.tokens, body) <= rules.limit_tokens:
             result.append(sentence)
             continue
-        body = text[sentence.start : sentence.end]
-        spans = pieces(body, count, rules.target_tokens)
+        spans = pieces(
+            body, lambda texts: list(map(_size, count(texts), texts)), rules.target_tokens
+        )
         sizes = count([body[start:end] for start, end in spans])
         result += [
             Sentence(sentence.start + start, sentence.start + end, size)
             for (start, end), size in zip(spans, sizes, strict=True)
         ]
     return result
+
+
+def _size(tokens: int, text: str) -> int:
+    """Return a text's tokens, or what its length is worth where few tokens hold very much of it.
+
+    A tokenizer may take a megabyte of one unknown sign for a single token.
+    """
+    return max(tokens, len(text) // _MOST_CHARACTERS_A_TOKEN)
 
 
 def _lines(text: str) -> list[tuple[int, int]]:

@@ -30,6 +30,7 @@ _MOST_KEYS = 256
 _MOST_KEY_CHARACTERS = 128
 _MOST_STRING_CHARACTERS = 8192
 _MOST_VALUES = 1024
+_MOST_METADATA_BYTES = 64 << 10
 # 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z, as google.protobuf.Timestamp has them.
 _FIRST_SECOND = -62_135_596_800
 _LAST_SECOND = 253_402_300_799
@@ -96,7 +97,14 @@ def packed_metadata(metadata: Mapping[str, metadata_pb2.MetadataValue]) -> bytes
                 f"1 to {_MOST_KEY_CHARACTERS} are allowed",
             )
         _check_value(f"metadata[{key!r}]", value, nested=False)
-    return pb.Artifact(metadata=metadata).SerializeToString(deterministic=True)
+    packed = pb.Artifact(metadata=metadata).SerializeToString(deterministic=True)
+    if len(packed) > _MOST_METADATA_BYTES:
+        raise InvalidField(
+            "metadata",
+            f"has {len(packed):,} bytes; the most is {_MOST_METADATA_BYTES:,}, "
+            "since it comes with every chunk",
+        )
+    return packed
 
 
 def collection_message(

@@ -37,6 +37,9 @@ PIPELINE_VERSION = 1
 # Of the model's window, what a chunk may fill; headings and the model's prefix need the rest.
 WINDOW_SHARE = 0.9
 
+# A title comes with every chunk of its document.
+_LONGEST_TITLE = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -175,7 +178,7 @@ class Pipeline:
         with metrics.stage("chunk"):
             tree = build_tree(parsed, self._budget_tokens.count, rules, self._limits)
             texts = index_texts(
-                tree, parsed.title, self._embedder.tokenizer.count, self._embedder.text_tokens
+                tree, _title(parsed), self._embedder.tokenizer.count, self._embedder.text_tokens
             )
         if not texts:
             raise EmptyFile("the file was read, and has no text in it")
@@ -207,6 +210,10 @@ class Pipeline:
             return Outcome(self._writer.commit_artifact(artifact), already_ingested=False)
 
 
+def _title(parsed: ParsedFile) -> str:
+    return parsed.title[:_LONGEST_TITLE]
+
+
 def _password_mark(password: str, sha256: str) -> str:
     """Return what makes the content of a file opened with a password another one.
 
@@ -233,7 +240,7 @@ def _content(
         sha256=file.sha256,
         size_bytes=file.size_bytes,
         media_type=parsed.media_type,
-        title=parsed.title,
+        title=_title(parsed),
         page_count=parsed.page_count,
         node_count=len(tree),
         token_count=int(tree.own_tokens.sum(dtype=np.uint64)),

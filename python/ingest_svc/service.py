@@ -254,17 +254,17 @@ class IngestService(IngestServiceServicer):
             _after(request.page_token, scope),
             size + 1,
         )
-        jobs = [
-            self._operations.of(ArtifactKey(tenant, record.collection, record.name))
-            for record in records
-        ]
-        return pb.ListArtifactsResponse(
-            artifacts=[
-                messages.artifact_message(record, job)
-                for record, job in zip(records[:size], jobs, strict=False)
-            ],
-            next_page_token=_token(scope, [record.name for record in records], size),
-        )
+        page = pb.ListArtifactsResponse()
+        page_bytes = 0
+        for record in records[:size]:
+            job = self._operations.of(ArtifactKey(tenant, record.collection, record.name))
+            page.artifacts.append(messages.artifact_message(record, job))
+            page_bytes += page.artifacts[-1].ByteSize()
+            if page_bytes > _PAGE_BYTES:
+                break
+        names = [record.name for record in records]
+        page.next_page_token = _token(scope, names, len(page.artifacts))
+        return page
 
     async def DeleteArtifact(
         self, request: pb.DeleteArtifactRequest, context: Context

@@ -42,6 +42,10 @@ _RUNS = {
     BlockKind.IMAGE: "image",
 }
 _CELL_BREAK = "; "
+# A heading comes with every chunk below it; what is longer is a paragraph in a heading's clothes.
+_LONGEST_HEADING = 1_000
+# Of a table's caption and header row; every row names its columns anyway.
+_LONGEST_TABLE_HEAD = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,9 @@ class _Builder:
     def _headings(self, blocks: list[Block]) -> None:
         texts = measured([_body(block) for block in blocks], self.count, self.rules)
         for block, text in zip(blocks, texts, strict=True):
+            if len(text.text) > _LONGEST_HEADING:
+                self._long(NodeKind.TEXT, self._parent, text, "\n\n")
+                continue
             while self._sections and self._sections[-1][0] >= block.level:
                 self._sections.pop()
             if len(self._sections) >= self.limits.max_nesting:
@@ -155,6 +162,7 @@ class _Builder:
         head = "\n".join(
             filter(None, [table.caption.strip(), " | ".join(table.header).strip(" |")])
         )
+        head = head[:_LONGEST_TABLE_HEAD].rstrip()
         rows = [
             (_row_text(table.header, row), *_row_pages(table, index, pages))
             for index, row in enumerate(table.rows)
@@ -181,9 +189,10 @@ class _Builder:
         for block in blocks:
             body = _body(block)
             texts = measured([body] if body[0] else [], self.count, self.rules)
-            self.draft.add(
-                NodeKind.IMAGE, self._parent, _as_one(texts[0]) if texts else None, pages=body[1:]
-            )
+            if texts:
+                self._long(NodeKind.IMAGE, self._parent, texts[0], "\n\n")
+            else:
+                self.draft.add(NodeKind.IMAGE, self._parent, pages=body[1:])
 
 
 def _body(block: Block) -> tuple[str, int, int]:

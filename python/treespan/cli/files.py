@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,16 +46,17 @@ def _all(paths: Iterable[Path]) -> Iterator[Source]:
     for path in paths:
         if path.is_dir():
             yield from _inside(path, path)
+        elif path.is_file():
+            yield _source(path, path.name)
         else:
-            yield Source(path, path.name, path.name)
+            yield _source(path, path.name, f"{path} is no regular file")
 
 
 def _inside(folder: Path, top: Path) -> Iterator[Source]:
     try:
         entries = sorted(folder.iterdir())
     except OSError as error:
-        name = folder.relative_to(top).as_posix()
-        yield Source(folder, name.replace("/", ":"), name, f"{error.strerror}: {folder}")
+        yield _source(folder, folder.relative_to(top).as_posix(), f"{error.strerror}: {folder}")
         return
     for entry in entries:
         if entry.name.startswith("."):
@@ -63,5 +65,10 @@ def _inside(folder: Path, top: Path) -> Iterator[Source]:
             if not entry.is_symlink():
                 yield from _inside(entry, top)
         elif entry.is_file():
-            name = entry.relative_to(top).as_posix()
-            yield Source(entry, name.replace("/", ":"), name)
+            yield _source(entry, entry.relative_to(top).as_posix())
+
+
+def _source(path: Path, name: str, problem: str = "") -> Source:
+    """Return a path under a name; bytes of the name that are not UTF-8 become U+FFFD."""
+    name = os.fsencode(name).decode("utf-8", "replace")
+    return Source(path, name.replace("/", ":"), name, problem)

@@ -88,6 +88,8 @@ def _ensure_collection(client: Client, collection: str) -> None:
 def _run(job: Job, paths: tuple[Path, ...], as_json: bool) -> bool:
     """Ingest all, report, and return whether any file failed."""
     found = sources(paths)
+    if not found:
+        raise click.UsageError(f"no files in {', '.join(map(str, paths))}")
     console = screen()
     started = time.monotonic()
     ended: list[Outcome] = []

@@ -366,7 +366,9 @@ class IngestFileHeader(_message.Message):
     content_sha256: _builtins.str
     """SHA-256 of the file, 64 hexadecimal digits; checked against what arrives where given."""
     password: _builtins.str
-    """Password of an encrypted file; used once, never stored or logged."""
+    """Password of an encrypted file; used once, never stored or logged. The same file with another password, or with none,
+    is other content: nothing is reused from the one for the other.
+    """
     @_builtins.property
     def metadata(self) -> _containers.MessageMap[_builtins.str, _metadata_pb2.MetadataValue]:
         """Metadata of the artifact; returned with every chunk."""
@@ -589,7 +591,7 @@ class ListArtifactsRequest(_message.Message):
     collection: _builtins.str
     """Collection to list; required."""
     page_size: _builtins.int
-    """Most artifacts to return; 0 means 100, at most 1,000."""
+    """Most artifacts to return; 0 means 100, at most 1,000. A page ends earlier where it would be larger than about 1 MiB."""
     page_token: _builtins.str
     """Token of the page to return, from the answer before; empty for the first."""
     def __init__(

@@ -21,7 +21,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class MetadataValue(_message.Message):
-    """One typed metadata value. Keys are 1..128 characters; an artifact holds at most 256 of them."""
+    """One typed metadata value. Keys are 1..128 characters; an artifact holds at most 256 of them, and 64 KiB in all."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! no graph, or few rows allowed   -> every allowed row is compared
-//! else                            -> the graph proposes thrice the limit, all compared
+//! else                            -> the graph proposes 4 times the limit, all compared
 //! graph proposes too few          -> every allowed row is compared
 //! ```
 //!
@@ -19,7 +19,7 @@ use crate::segment::Slot;
 use crate::top::{Hit, Top};
 
 /// Proposals of a graph for each hit wanted, to be compared exactly.
-const OVERFETCH: usize = 3;
+const OVERFETCH: usize = 4;
 /// Rows that are scanned in the time in which a graph proposes what one more hit takes, about.
 const ROWS_PER_HIT: usize = 100;
 /// A segment with fewer allowed rows than one in this many is scanned: its graph would be walked

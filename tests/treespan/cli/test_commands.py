@@ -104,7 +104,10 @@ def test_no_server_is_one_line_that_names_the_address(arguments):
 def test_refusal_is_one_line_and_code_1(run, search):
     search.fail_with = errors.CollectionNotFound("papers")
     done = run("search", "q", "--collection", "papers")
-    assert (done.exit_code, done.stderr) == (1, "Error: there is no collection 'papers'\n")
+    assert (done.exit_code, done.stderr) == (
+        1,
+        "Error: there is no collection 'papers'; `treespan ingest PATH` makes one\n",
+    )
 
 
 def test_addresses_and_tenant_come_from_the_environment(ingest, search):

@@ -303,12 +303,13 @@ def test_a_bad_file_says_why_and_leaves_nothing(
 def test_a_failed_replacement_leaves_the_version_before(
     ingest: IngestServiceStub, search: SearchServiceStub, collection: str
 ) -> None:
-    ingest_bytes(ingest, collection, "report", TEXT, "report.txt")
+    written = ingest_bytes(ingest, collection, "report", TEXT, "report.txt")
     with refused():
         ingest_bytes(ingest, collection, "report", b"", "report.txt")
     [artifact] = artifacts(ingest, collection)
     assert artifact.state == ingest_pb.Artifact.STATE_POPULATED
-    answer = search.Search(search_request(collection, text="Which valves passed?"))
+    request = search_request(collection, text="Which valves passed?", min_seq=written.seq)
+    answer = search.Search(request)
     assert "Every valve passed" in answer.chunks[0].text
 
 
@@ -323,9 +324,9 @@ def test_every_refusal_carries_the_callers_request_id(search: SearchServiceStub)
 def test_a_batch_fails_item_by_item(
     ingest: IngestServiceStub, search: SearchServiceStub, collection: str
 ) -> None:
-    ingest_bytes(ingest, collection, "report", TEXT, "report.txt")
+    written = ingest_bytes(ingest, collection, "report", TEXT, "report.txt")
     requests = [
-        search_request(collection, text="valves"),
+        search_request(collection, text="valves", min_seq=written.seq),
         search_request(collection, text=""),
         search_request("nowhere", text="valves"),
     ]

@@ -22,11 +22,17 @@ FILES = ["q3-report-zh.md", "q3-report-en.pdf", "handbook.md", "product-page.htm
 
 
 @pytest.fixture(scope="module")
-def library(ingest: IngestServiceStub) -> str:
+def library(ingest: IngestServiceStub, search: SearchServiceStub) -> str:
     collection = ingest_pb.Collection(collection="samples")
     ingest.CreateCollection(ingest_pb.CreateCollectionRequest(collection=collection))
     for name in FILES:
-        ingest_bytes(ingest, "samples", name, (SAMPLES / name).read_bytes())
+        written = ingest_bytes(ingest, "samples", name, (SAMPLES / name).read_bytes())
+    request = pb.SearchRequest(
+        context_filter=context_filter_pb2.ContextFilter(collection="samples"),
+        text="ready",
+        min_seq=written.seq,
+    )
+    search.Search(request)
     return "samples"
 
 
@@ -175,14 +181,16 @@ def test_tenants_see_nothing_of_each_other(
     )
     for tenant in ("left", "right"):
         ingest.CreateCollection(wanted, metadata=(("treespan-tenant", tenant),))
-    ingest.IngestText(
+    written = ingest.IngestText(
         ingest_pb.IngestTextRequest(
             collection="shared name", artifact="secret", text="The key is under the mat."
         ),
         metadata=(("treespan-tenant", "left"),),
     )
     request = pb.SearchRequest(
-        context_filter=context_filter_pb2.ContextFilter(collection="shared name"), text="key"
+        context_filter=context_filter_pb2.ContextFilter(collection="shared name"),
+        text="key",
+        min_seq=written.seq,
     )
     found = {
         tenant: len(search.Search(request, metadata=(("treespan-tenant", tenant),)).chunks)

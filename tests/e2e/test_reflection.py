@@ -34,7 +34,7 @@ def test_a_search_goes_out_and_comes_back_as_json(
     servers: Servers, ingest: IngestServiceStub, collection: str
 ) -> None:
     text = "# Valves\n\nThe main valve is tested every spring by two people."
-    ingest_bytes(ingest, collection, "manual.md", text.encode())
+    written = ingest_bytes(ingest, collection, "manual.md", text.encode())
     with grpc.insecure_channel(servers.address("search")) as channel:
         pool = DescriptorPool(ProtoReflectionDescriptorDatabase(channel))
         service = pool.FindServiceByName("treespan.v1.SearchService")
@@ -44,6 +44,7 @@ def test_a_search_goes_out_and_comes_back_as_json(
                 "contextFilter": {"collection": collection},
                 "text": "Who tests the valve?",
                 "limit": 1,
+                "minSeq": str(written.seq),
                 "context": {"tokenBudget": 200},
             },
             GetMessageClass(method.input_type)(),

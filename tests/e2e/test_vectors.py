@@ -53,12 +53,13 @@ def stored(servers: Servers, collection: str, name: str) -> tuple[Tree, np.ndarr
 def test_a_node_without_text_has_no_vector_and_shifts_none(
     ingest: IngestServiceStub, search: SearchServiceStub, collection: str
 ) -> None:
-    ingest_bytes(ingest, collection, "tides.html", PAGE.format(*TEXTS).encode())
+    written = ingest_bytes(ingest, collection, "tides.html", PAGE.format(*TEXTS).encode())
     embedder = Embedder.open(prepare("multilingual-e5-small"))
     wanted = embedder.embed_passages([f"Tides\n{text}" for text in TEXTS])
     for text, vector in zip(TEXTS, wanted, strict=True):
         request = pb.SearchRequest(
             context_filter=where(collection),
+            min_seq=written.seq,
             vector=pb.Vector(f32_le=vector.astype("<f4").tobytes()),
             limit=10,
         )
@@ -89,13 +90,14 @@ def test_a_cosine_of_zero_or_less_is_a_similarity_of_zero(
     servers: Servers, ingest: IngestServiceStub, search: SearchServiceStub, collection: str
 ) -> None:
     name = "tides.txt"
-    ingest_bytes(ingest, collection, name, TEXTS[0].encode())
+    written = ingest_bytes(ingest, collection, name, TEXTS[0].encode())
     _, _, vectors = stored(servers, collection, name)
     across = np.zeros(vectors.shape[1])
     across[0], across[1] = vectors[0][1], -vectors[0][0]
     for vector, expected in ((across, 0.0), (-vectors[0], 0.0), (vectors[0], 1.0)):
         request = pb.SearchRequest(
             context_filter=where(collection),
+            min_seq=written.seq,
             vector=pb.Vector(f32_le=np.asarray(vector, "<f4").tobytes()),
         )
         [chunk] = search.Search(request).chunks
@@ -107,10 +109,11 @@ def test_a_threshold_of_zero_keeps_a_similarity_of_zero_and_a_higher_one_does_no
     servers: Servers, ingest: IngestServiceStub, search: SearchServiceStub, collection: str
 ) -> None:
     name = "tides.txt"
-    ingest_bytes(ingest, collection, name, TEXTS[1].encode())
+    written = ingest_bytes(ingest, collection, name, TEXTS[1].encode())
     _, _, vectors = stored(servers, collection, name)
     request = pb.SearchRequest(
         context_filter=where(collection),
+        min_seq=written.seq,
         vector=pb.Vector(f32_le=(-vectors[0]).astype("<f4").tobytes()),
     )
     found = []
@@ -123,10 +126,14 @@ def test_a_threshold_of_zero_keeps_a_similarity_of_zero_and_a_higher_one_does_no
 def test_a_hit_above_the_budget_comes_whole_and_alone(
     ingest: IngestServiceStub, search: SearchServiceStub, collection: str
 ) -> None:
-    ingest_bytes(ingest, collection, "tides.html", PAGE.format(*TEXTS).encode())
+    written = ingest_bytes(ingest, collection, "tides.html", PAGE.format(*TEXTS).encode())
     context = pb.ContextOptions(token_budget=5, trace=True, nodes=True)
     request = pb.SearchRequest(
-        context_filter=where(collection), text="spring tides", limit=1, context=context
+        context_filter=where(collection),
+        min_seq=written.seq,
+        text="spring tides",
+        limit=1,
+        context=context,
     )
     [chunk] = search.Search(request).chunks
     assert chunk.text == TEXTS[1]

@@ -21,6 +21,7 @@ from treespan.errors import DamagedFile, FileProblem
 
 _log = logging.getLogger(__name__)
 _START_S = 60.0
+_DYING_S = 2.0
 _PIPE_BYTES = 1 << 20
 _KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "TMPDIR", "HOME")
 """Variables of the environment that a reader gets; secrets of the service are not among them."""
@@ -93,6 +94,9 @@ class ReaderProcess:
             await self.end()
             raise too_large(self._limits, "wall_s") from None
         except (EOFError, ConnectionError) as error:
+            # Its pipe is closed, so it is dying; its own exit status tells of what.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._process.wait(), _DYING_S)
             raise self._cause_of_death(await self.end()) from error
         except (msgspec.MsgspecError, ValueError) as error:
             await self.end()
@@ -105,8 +109,11 @@ class ReaderProcess:
 
     async def end(self) -> int:
         """Kill the process and return its exit status."""
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
+        if self._process.returncode is None:
+            # Not the method of the same name: it may reap the process before asyncio does, whose
+            # exit status is lost then.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._process.pid, signal.SIGKILL)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()

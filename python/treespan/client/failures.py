@@ -81,7 +81,7 @@ def errors_by_reason() -> dict[str, type[TreespanError]]:
         kind = waiting.pop(0)
         # Broad first, so that a narrower class of the same reason wins; groups without a reason of
         # their own still bear the base's.
-        if kind.reason != TreespanError.reason:
+        if kind.reason != TreespanError.reason and kind.__module__ == errors.__name__:
             found[kind.reason] = kind
         waiting.extend(kind.__subclasses__())
     return found

@@ -49,6 +49,7 @@ class Refused:
     field: str = ""
     retry_s: float | None = None
     request_id: str = ""
+    trailers: dict[str, object] | None = None
 
 
 @contextmanager
@@ -59,6 +60,7 @@ def refused() -> Iterator[Refused]:
         yield told
     error = caught.value
     told.code, told.message = error.code(), error.details()
+    told.trailers = dict(error.trailing_metadata() or ())
     status = rpc_status.from_call(error)
     for detail in status.details if status else ():
         _read(detail, told)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import grpc
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_health.v1._async import HealthServicer
 from grpc_reflection.v1alpha import reflection
 
@@ -77,13 +77,15 @@ async def _serve(config: Config, writer: Writer) -> None:
     )
     service = IngestService(pipeline, operations, spool, writer, embedder)
     add_IngestServiceServicer_to_server(service, server)
-    health = HealthServicer()
-    health_pb2_grpc.add_HealthServicer_to_server(health, server)
-    reflection.enable_server_reflection((SERVICE, reflection.SERVICE_NAME), server)
+    healthy = HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
+    reflection.enable_server_reflection(
+        (SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server
+    )
     bind(server, config.ingest.address)
     metrics.serve(config.ingest.metrics_port)
     await server.start()
-    await health.set(SERVICE, health_pb2.HealthCheckResponse.SERVING)
+    await healthy.set(SERVICE, health_pb2.HealthCheckResponse.SERVING)
     _log.info(
         "serving",
         extra={"address": config.ingest.address, "store": writer.engine(), "model": embedder.name},
@@ -93,7 +95,7 @@ async def _serve(config: Config, writer: Writer) -> None:
     sweeping.cancel()
     _log.info("stopping", extra={"grace_s": config.ingest.drain_s})
     operations.drain()
-    await health.enter_graceful_shutdown()
+    await healthy.enter_graceful_shutdown()
     await server.stop(config.ingest.drain_s)
     pipeline.close()
     await readers.close()

@@ -21,6 +21,8 @@ from treespan.errors import ArtifactNotFound, EmptyFile, ModelMismatch
 from treespan.store.records import Content, NewArtifact, WarningRecord
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ingest_svc.operations import Job
     from ingest_svc.readers.block import ParsedFile
     from ingest_svc.readers.pool import ReaderPool
@@ -103,7 +105,7 @@ class Pipeline:
         job.enter(Stage.QUEUED)
         parsed = await self._read(source, file, job)
         job.enter(Stage.CHUNKING)
-        tree, texts = await asyncio.to_thread(self._grow, parsed, collection)
+        tree, texts = await to_the_end(self._grow, parsed, collection, job)
         await to_the_end(
             self._writer.mark_initialized, source.tenant, source.collection, source.artifact
         )
@@ -172,11 +174,17 @@ class Pipeline:
                 media_type=source.media_type,
             )
 
-    def _grow(self, parsed: ParsedFile, collection: CollectionRecord) -> tuple[Tree, list[str]]:
+    def _grow(
+        self, parsed: ParsedFile, collection: CollectionRecord, job: Job
+    ) -> tuple[Tree, list[str]]:
+        def count(texts: Sequence[str]) -> list[int]:
+            job.check()  # a cancelled ingest of a large file ends here, between two of its parts
+            return self._budget_tokens.count(texts)
+
         limit = int(self._embedder.max_tokens * WINDOW_SHARE)
         rules = ChunkRules(min(collection.chunk_tokens, limit), limit)
         with metrics.stage("chunk"):
-            tree = build_tree(parsed, self._budget_tokens.count, rules, self._limits)
+            tree = build_tree(parsed, count, rules, self._limits)
             texts = index_texts(
                 tree, _title(parsed), self._embedder.tokenizer.count, self._embedder.text_tokens
             )

@@ -88,7 +88,9 @@ def _run(
     )
     server.add_generic_rpc_handlers((service.handlers(),))
     health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
-    reflection.enable_server_reflection((SERVICE, reflection.SERVICE_NAME), server)
+    reflection.enable_server_reflection(
+        (SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server
+    )
     bind(server, config.search.address)
     metrics.serve(config.search.metrics_port)
     server.start()

@@ -319,6 +319,8 @@ def test_every_refusal_carries_the_callers_request_id(search: SearchServiceStub)
             search_request("nowhere", text="valve"), metadata=(("x-request-id", "abc-123"),)
         )
     assert told.request_id == "abc-123"
+    assert told.trailers
+    assert told.trailers["x-request-id"] == "abc-123"
 
 
 def test_a_batch_fails_item_by_item(

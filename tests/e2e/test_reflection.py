@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 def test_both_services_list_themselves(servers: Servers, name: str, service: str) -> None:
     with grpc.insecure_channel(servers.address(name)) as channel:
         listed = set(ProtoReflectionDescriptorDatabase(channel).get_services())
-    assert {service, "grpc.reflection.v1alpha.ServerReflection"} <= listed
+    assert {
+        service,
+        "grpc.health.v1.Health",
+        "grpc.reflection.v1alpha.ServerReflection",
+    } <= listed
 
 
 def test_a_search_goes_out_and_comes_back_as_json(

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from treespan.cli.connection import Connection
-from treespan.client.channel import INGEST_ADDRESS, SEARCH_ADDRESS
+from treespan.config import Config, ConfigError, load
 from treespan.errors import CollectionNotFound, NotServing, TreespanError
 
 
@@ -79,6 +79,15 @@ class _Commands(click.Group):
             raise _Failure(f"{error.message}; `treespan ingest PATH` makes one") from error
         except TreespanError as error:
             raise _Failure(error.message) from error
+        except UnicodeError as error:
+            raise _Failure(
+                "a text holds characters that cannot be sent or shown here; use UTF-8 "
+                f"(PYTHONIOENCODING=utf-8): {error}"
+            ) from error
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise _Failure(str(error)) from error
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -86,21 +95,17 @@ class _Commands(click.Group):
     "--ingest",
     "ingest_address",
     metavar="ADDRESS",
-    default=INGEST_ADDRESS,
     envvar="TREESPAN_INGEST",
-    show_default=True,
     show_envvar=True,
-    help="Where the ingest service listens.",
+    help="Where the ingest service listens.  [default: the setting ingest.address]",
 )
 @click.option(
     "--search",
     "search_address",
     metavar="ADDRESS",
-    default=SEARCH_ADDRESS,
     envvar="TREESPAN_SEARCH",
-    show_default=True,
     show_envvar=True,
-    help="Where the search service listens.",
+    help="Where the search service listens.  [default: the setting search.address]",
 )
 @click.option(
     "--tenant",
@@ -111,9 +116,25 @@ class _Commands(click.Group):
 )
 @click.version_option(package_name="treespan")
 @click.pass_context
-def main(ctx: click.Context, ingest_address: str, search_address: str, tenant: str | None) -> None:
+def main(
+    ctx: click.Context,
+    ingest_address: str | None,
+    search_address: str | None,
+    tenant: str | None,
+) -> None:
     """Turn files into document trees, and search them with the context around each hit.
 
     Exit codes: 0 all went well, 1 something failed, 2 wrong usage or no server.
     """
+    if ingest_address is None or search_address is None:
+        settings = _settings()
+        ingest_address = ingest_address or settings.ingest.address
+        search_address = search_address or settings.search.address
     ctx.obj = Connection(ingest_address, search_address, tenant)
+
+
+def _settings() -> Config:
+    try:
+        return load()[0]
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from error

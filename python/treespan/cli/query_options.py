@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_POSITIVE = click.IntRange(min=1)
 _MODES = click.Choice(["tree", "none", "sentence-window", "linear", "parent"])
 _OPTIONS = [
     click.option(
@@ -25,12 +24,19 @@ _OPTIONS = [
         multiple=True,
         help="Search this artifact; may be repeated.",
     ),
-    click.option("-n", "--limit", type=_POSITIVE, help="Most hits.  [default: 10]"),
+    click.option("-n", "--limit", type=click.IntRange(1, 10_000), help="Most hits.  [default: 10]"),
     click.option(
-        "-b", "--budget", "token_budget", type=_POSITIVE, help="Tokens a hit with its context."
+        "-b",
+        "--budget",
+        "token_budget",
+        type=click.IntRange(1, 1_000_000),
+        help="Tokens a hit with its context.",
     ),
     click.option(
-        "--answer-budget", "answer_token_budget", type=_POSITIVE, help="Tokens of the whole answer."
+        "--answer-budget",
+        "answer_token_budget",
+        type=click.IntRange(1, 10_000_000),
+        help="Tokens of the whole answer.",
     ),
     click.option("-m", "--mode", type=_MODES, help="How context grows.  [default: tree]"),
     click.option(

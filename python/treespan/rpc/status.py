@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from google.protobuf.duration_pb2 import Duration
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
 from treespan.errors import FailedPrecondition, InvalidArgument, NotFound, TreespanError
+from treespan.rpc.call import REQUEST_ID_KEY
 
 if TYPE_CHECKING:
     import grpc
@@ -32,7 +33,7 @@ def status_of(error: TreespanError, request_id: str) -> grpc.Status:
         delay.FromMilliseconds(int(error.retry_after_s * 1000))
         details.append(error_details_pb2.RetryInfo(retry_delay=delay))
     details += _details(error, message)
-    return _status(code_number(error), message, details)
+    return _status(code_number(error), message, details, request_id)
 
 
 def internal_status(request_id: str) -> grpc.Status:
@@ -42,7 +43,7 @@ def internal_status(request_id: str) -> grpc.Status:
         error_details_pb2.RequestInfo(request_id=request_id),
     ]
     message = f"a fault of the server; its log has the details under request id {request_id}"
-    return _status(code_pb2.INTERNAL, message, details)
+    return _status(code_pb2.INTERNAL, message, details, request_id)
 
 
 def code_number(error: TreespanError) -> int:
@@ -70,12 +71,14 @@ def _details(error: TreespanError, message: str) -> list[Message]:
     return []
 
 
-def _status(code: int, message: str, details: list[Message]) -> grpc.Status:
+def _status(code: int, message: str, details: list[Message], request_id: str) -> grpc.Status:
     status = status_pb2.Status(code=code, message=message)
     for detail in details:
         status.details.add().Pack(detail)
-    made: grpc.Status = rpc_status.to_status(status)
-    return made
+    made: Any = rpc_status.to_status(status)
+    trailers = (*made.trailing_metadata, (REQUEST_ID_KEY, request_id))
+    told: grpc.Status = made._replace(trailing_metadata=trailers)
+    return told
 
 
 def _shortened(text: str) -> str:

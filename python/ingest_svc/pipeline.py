@@ -14,7 +14,7 @@ import numpy as np
 from ingest_svc.chunks import ChunkRules
 from ingest_svc.index_text import embedded_nodes, index_texts
 from ingest_svc.operations import Stage
-from ingest_svc.threads import to_the_end
+from ingest_svc.threads import to_the_end, to_the_end_in
 from ingest_svc.tree import TreeLimits, build_tree
 from treespan import identity, metrics
 from treespan.errors import ArtifactNotFound, EmptyFile, ModelMismatch
@@ -38,6 +38,9 @@ PIPELINE_VERSION = 1
 
 # Of the model's window, what a chunk may fill; headings and the model's prefix need the rest.
 WINDOW_SHARE = 0.9
+
+# Trees grown at the same time.
+_GROWERS = 2
 
 # A title comes with every chunk of its document.
 _LONGEST_TITLE = 1_000
@@ -84,6 +87,8 @@ class Pipeline:
         self._limits = limits
         # The model has one lane: two runs at once would only halve each other's speed.
         self._lane = ThreadPoolExecutor(1, thread_name_prefix="embed")
+        # Trees of large files take long and much memory; the catalogue's calls must not wait.
+        self._growers = ThreadPoolExecutor(_GROWERS, thread_name_prefix="grow")
 
     async def ingest(self, source: Source, file: Spooled, job: Job) -> Outcome:
         """Take one file in, whole or not at all.
@@ -105,7 +110,7 @@ class Pipeline:
         job.enter(Stage.QUEUED)
         parsed = await self._read(source, file, job)
         job.enter(Stage.CHUNKING)
-        tree, texts = await to_the_end(self._grow, parsed, collection, job)
+        tree, texts = await to_the_end_in(self._growers, self._grow, parsed, collection, job)
         await to_the_end(
             self._writer.mark_initialized, source.tenant, source.collection, source.artifact
         )
@@ -118,7 +123,8 @@ class Pipeline:
         return await to_the_end(self._commit, source, content)
 
     def close(self) -> None:
-        """Wait for the model's lane to end."""
+        """Wait for what is under way to end."""
+        self._growers.shutdown(cancel_futures=True)
         self._lane.shutdown(cancel_futures=True)
 
     def _check_model(self, collection: CollectionRecord) -> None:

@@ -62,7 +62,10 @@ def serve(only: str | None, file: Path | None, **given: str | None) -> None:
 
 
 def _start(name: str, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-m", _MODULES[name]], env=os.environ | environment)
+    # A group of its own: Ctrl-C goes to the command alone, which then stops both in order.
+    return subprocess.Popen(
+        [sys.executable, "-m", _MODULES[name]], env=os.environ | environment, process_group=0
+    )
 
 
 def _is_ready(name: str, config: settings.Config) -> bool:

@@ -108,7 +108,10 @@ class SyncEdge(grpc.ServerInterceptor):
                 try:
                     check_tenant(call)
                     context.set_trailing_metadata(((REQUEST_ID_KEY, call.request_id),))
-                    return answer(parsed(parse, request), context)
+                    reply = answer(parsed(parse, request), context)
+                    if call.ended.is_set():
+                        observed.failed_with(CallCancelled("the caller went away"))
+                    return reply
                 except Exception as error:
                     context.abort_with_status(observed.status_of(error))
 

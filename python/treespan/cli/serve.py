@@ -37,10 +37,12 @@ _KILL_AFTER_S = 60.0
 @click.option("--config", "file", type=click.Path(path_type=Path), help="Settings file.")
 def serve(only: str | None, file: Path | None, **given: str | None) -> None:
     """Start both services; Ctrl-C lets calls under way end, then stops them."""
+    # `treespan --ingest ADDRESS serve` means the same as `treespan serve --ingest ADDRESS`.
+    before = click.get_current_context().find_root().params
     flags = {
         "store.path": given["data"],
-        "ingest.address": given["ingest"],
-        "search.address": given["search"],
+        "ingest.address": given["ingest"] or before.get("ingest_address"),
+        "search.address": given["search"] or before.get("search_address"),
         "models.embedding": given["model"],
         "log.level": given["log_level"],
     }

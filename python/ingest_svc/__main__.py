@@ -21,14 +21,12 @@ from ingest_svc.service import IngestService
 from ingest_svc.tree import TreeLimits
 from ingest_svc.upload import MAX_PART_BYTES, Spool
 from treespan import metrics
-from treespan.config import Config, ConfigError, load
+from treespan.config import Config
 from treespan.embed import Embedder
-from treespan.errors import StoreUnavailable, TreespanError
-from treespan.log import configure
-from treespan.models.card import ModelError
+from treespan.errors import StoreUnavailable
 from treespan.models.chosen import prepare_chosen
+from treespan.process import run
 from treespan.rpc import AsyncEdge, bind, server_options
-from treespan.rpc.server import AddressInUse
 from treespan.store import open_writer
 from treespan.tokens import TokenCounter
 from treespan.v1 import ingest_service_pb2 as pb
@@ -128,21 +126,5 @@ async def _asked_to_stop() -> None:
     await asked.wait()
 
 
-def main() -> int:
-    """Run the service; return the exit code."""
-    try:
-        config, _ = load()
-    except ConfigError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    configure(config.log, "ingest")
-    try:
-        asyncio.run(serve(config))
-    except (TreespanError, ModelError, AddressInUse, OSError) as error:
-        _log.error("cannot start: %s", error)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("ingest", lambda config: asyncio.run(serve(config))))

@@ -17,14 +17,11 @@ from search_svc.pipeline import Pipeline
 from search_svc.service import SERVICE, SearchService
 from treespan import metrics
 from treespan.batcher import QueryBatcher
-from treespan.config import Config, ConfigError, load
+from treespan.config import Config
 from treespan.embed import Embedder
-from treespan.errors import TreespanError
-from treespan.log import configure
-from treespan.models.card import ModelError
 from treespan.models.chosen import prepare_chosen
+from treespan.process import run
 from treespan.rpc import CountedPool, SyncEdge, bind, drained_on_signal, server_options
-from treespan.rpc.server import AddressInUse
 from treespan.store import open_reader
 
 _log = logging.getLogger("search_svc")
@@ -106,21 +103,5 @@ def _run(
     drained_on_signal(stop)
 
 
-def main() -> int:
-    """Run the service; return the exit code."""
-    try:
-        config, _ = load()
-    except ConfigError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    configure(config.log, "search")
-    try:
-        serve(config)
-    except (TreespanError, ModelError, AddressInUse, OSError) as error:
-        _log.error("cannot start: %s", error)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("search", serve))

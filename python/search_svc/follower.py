@@ -68,6 +68,7 @@ class Follower:
         self._epoch = ""
         self._following = False
         self._loaded = False
+        self._must_load = True
         self._stop = threading.Event()
         self._sealable = threading.Event()
         self._moved = threading.Condition()
@@ -158,7 +159,7 @@ class Follower:
             except Exception:
                 # A fault of ours must not end the thread: nothing would be searchable any more.
                 _log.exception("cannot apply a change; the index is made anew")
-                self._epoch = ""
+                self._must_load = True
                 self._say(following=False)
                 self._stop.wait(_AFTER_FAULT_S)
 
@@ -169,7 +170,7 @@ class Follower:
 
     def _catch_up(self) -> None:
         epoch = self._reader.epoch()
-        if epoch != self._epoch or not self._following:
+        if epoch != self._epoch or self._must_load:
             self._load(epoch)
         while operations := self._reader.operations_after(self._applied, _BATCH):
             for operation in operations:
@@ -194,6 +195,7 @@ class Follower:
                 documents += 1
         self._epoch = epoch
         self._move_to(seq)
+        self._must_load = False
         self._loaded = True
         if not epoch:
             return  # nothing has been ingested yet
@@ -233,5 +235,9 @@ class Follower:
         while not self._stop.is_set():
             self._sealable.wait()
             self._sealable.clear()
-            while not self._stop.is_set() and self._index.seal():
-                _log.info("sealed a segment")
+            try:
+                while not self._stop.is_set() and self._index.seal():
+                    _log.info("sealed a segment")
+            except Exception:
+                # Without a graph the rows are scanned, as before; the next change tries again.
+                _log.exception("cannot seal a segment")

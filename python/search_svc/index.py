@@ -14,7 +14,7 @@ from treespan import _core, metrics
 from treespan.errors import InvalidVector, ResponseTooLarge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from search_svc.query import Context
     from treespan.config import SearchConfig
@@ -32,6 +32,8 @@ class Visible:
     """Its key in the native index; never used twice."""
     artifact: str
     doc_id: str
+    before: int | None = None
+    """Key of the version before: of the two, the native index holds exactly one at any time."""
 
 
 @dataclass(slots=True)
@@ -47,18 +49,16 @@ class CollectionIndex:
     def put(self, key: int, document: SearchableDocument) -> None:
         """Make a version visible in the place of the artifact's version before, in one step."""
         before = self.by_artifact.get(document.artifact)
-        visible = Visible(key, document.artifact, document.doc_id)
+        replaces = before.key if before else None
+        visible = Visible(key, document.artifact, document.doc_id, replaces)
+        # Named before it is there: a search that sees the change sees the new name, too, and one
+        # that had the old name sees that it has changed.
         self.by_key[key] = visible
-        self.vectors.add(
-            key,
-            document.vector_nodes,
-            document.vectors,
-            replaces=before.key if before else None,
-        )
         self.by_artifact[document.artifact] = visible
+        self.vectors.add(key, document.vector_nodes, document.vectors, replaces=replaces)
+        self.by_doc_id[document.doc_id] = visible
         if before:
             self._forget(before)
-        self.by_doc_id[document.doc_id] = visible
 
     def drop(self, artifact: str) -> None:
         """Take an artifact out of all later answers."""
@@ -68,9 +68,16 @@ class CollectionIndex:
             self._forget(visible)
 
     def nearest(
-        self, vector: bytes, limit: int, threshold: float | None, allowed: Sequence[int] | None
+        self, vector: bytes, limit: int, threshold: float | None, artifacts: Sequence[str]
     ) -> Hits:
         """Return the hits of a query vector, best first.
+
+        Args:
+            vector: f32 little-endian.
+            limit: Most hits.
+            threshold: Least similarity, or None.
+            artifacts: Artifacts to look at; none for all. One that is replaced meanwhile is seen in
+                its old version or its new one.
 
         Raises:
             InvalidVector: the vector has another dimension, or is zero or not finite.
@@ -81,6 +88,17 @@ class CollectionIndex:
                 f"has {len(vector) // 4:,} elements; vectors of collection "
                 f"{self.record.name!r} have {self.record.dimension:,}",
             )
+        if not artifacts:
+            return self._search(vector, limit, threshold, None)
+        while True:
+            named = {name: self.by_artifact.get(name) for name in artifacts}
+            hits = self._search(vector, limit, threshold, _keys(named.values()))
+            if all(self.by_artifact.get(name) is visible for name, visible in named.items()):
+                return hits
+
+    def _search(
+        self, vector: bytes, limit: int, threshold: float | None, allowed: Sequence[int] | None
+    ) -> Hits:
         try:
             return self.vectors.search(vector, limit, threshold, allowed)[0]
         except ValueError as error:
@@ -90,6 +108,15 @@ class CollectionIndex:
         self.by_key.pop(visible.key, None)
         if self.by_doc_id.get(visible.doc_id) is visible:
             del self.by_doc_id[visible.doc_id]
+
+
+def _keys(named: Iterable[Visible | None]) -> list[int]:
+    """Return the keys under which the native index may hold artifacts."""
+    keys = []
+    for visible in named:
+        if visible is not None:
+            keys += [visible.key] if visible.before is None else [visible.key, visible.before]
+    return keys
 
 
 class Index:

@@ -144,15 +144,9 @@ class Pipeline:
             return self._batcher.embed(query.text, call.time_left_s()).tobytes()
 
     def _recall(self, query: Query, collection: CollectionIndex, vector: bytes, call: Call) -> Hits:
-        allowed = self._allowed(query, collection, call) if query.artifacts else None
-        return collection.nearest(vector, query.limit, query.threshold, allowed)
-
-    def _allowed(self, query: Query, collection: CollectionIndex, call: Call) -> list[int]:
-        """Return the keys of the artifacts named; with `validate` all must be there."""
         if query.validate and any(name not in collection.by_artifact for name in query.artifacts):
             self._validate(query, collection, call)
-        found = (collection.by_artifact.get(name) for name in query.artifacts)
-        return [visible.key for visible in found if visible is not None]
+        return collection.nearest(vector, query.limit, query.threshold, query.artifacts)
 
     def _validate(self, query: Query, collection: CollectionIndex, call: Call) -> None:
         """Refuse artifacts that cannot be searched; wait for those that are only new."""

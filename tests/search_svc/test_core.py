@@ -201,7 +201,7 @@ def test_an_unknown_mode_is_refused() -> None:
     st.integers(1, 40),
     st.integers(1, 60),
     st.one_of(st.none(), st.lists(st.integers(0, 14))),
-    st.one_of(st.none(), st.floats(0, 1)),
+    st.one_of(st.none(), st.floats(0, 1, width=32)),
 )
 def test_hits_are_those_of_numpy(
     documents: int, rows: int, limit: int, allowed: list[int] | None, threshold: float | None

@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 
 from search_svc.follower import Follower
-from treespan.errors import CallCancelled, DeadlineExceeded, NotServing, QueueFull
+from treespan.errors import (
+    CallCancelled,
+    DeadlineExceeded,
+    NotServing,
+    QueueFull,
+    StoreUnavailable,
+)
 from treespan.rpc import Call
 from treespan.store.records import Tenant
 
@@ -20,8 +26,13 @@ class EmptyStore:
 
     def __init__(self) -> None:
         self.seq = 0
+        self.loads = 0
+        self.unreadable = False
 
     def changed(self) -> bool:
+        if self.unreadable:
+            self.unreadable = False
+            raise StoreUnavailable("the store is locked")
         return True
 
     def epoch(self) -> str:
@@ -31,6 +42,7 @@ class EmptyStore:
         return self.seq
 
     def all_collections(self) -> list[object]:
+        self.loads += 1
         return []
 
     def searchable_ids(self) -> list[object]:
@@ -118,3 +130,14 @@ def test_more_than_a_few_may_not_wait(follower: Follower) -> None:
     follower.release()
     for other in others:
         other.join()
+
+
+def test_a_store_that_cannot_be_read_for_a_moment_costs_no_new_load(
+    store: EmptyStore, follower: Follower
+) -> None:
+    loads = store.loads
+    store.unreadable = True
+    store.seq = 5
+    follower.wait_for(5, call(10))
+    assert follower.loaded
+    assert store.loads == loads

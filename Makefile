@@ -90,15 +90,21 @@ lint: $(NATIVE) ## Run every gate that needs no running code: format, lint, type
 bench-once: $(NATIVE) ## Run each benchmark once, to see that it works
 	$(call step,benches once)
 	$(call quietly,benches,cargo test $(CARGO_FLAGS) --bench '*')
-	$(call quietly,bench-python,$(BIN)/python bench/expand.py --once)
+	@for suite in expand filters freshness scale; do \
+	  $(BIN)/python bench/$$suite.py --once > .venv/bench-$$suite.log 2>&1 || { cat .venv/bench-$$suite.log; exit 1; }; \
+	done
 
 .PHONY: check
 check: lint bench-once test ## Everything that must pass before a change lands: gates, benches once, tests
 
 .PHONY: bench
-bench: $(NATIVE) ## Measure expansion and vector search, in Rust and through the Python call
+bench: $(NATIVE) ## Measure, and write the records and tables of bench/; `bench/scale.py` is run by hand
 	@cargo bench --locked --quiet --bench '*'
-	@$(BIN)/python bench/expand.py
+	@failed=; for suite in expand filters freshness; do \
+	  $(BIN)/python bench/$$suite.py || failed="$$failed $$suite"; \
+	done; \
+	$(BIN)/python bench/record.py; \
+	[ -z "$$failed" ] || { echo "missed an expectation:$$failed"; exit 1; }
 
 .PHONY: format
 format: $(DEPS) ## Format the code in place

@@ -12,11 +12,16 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from record import Record, verdict
 from treespan._core import ContextOptions, Document
 from treespan.node import NodeKind, Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 LEAF_TOKENS = 20
 HEADING_TOKENS = 5
@@ -34,9 +39,9 @@ class Shape:
     """A tree to expand in."""
 
     name: str
-    parent: list[int]
-    kind: list[int]
-    tokens: list[int]
+    parent: Sequence[int]
+    kind: Sequence[int]
+    tokens: Sequence[int]
 
     def document(self) -> Document:
         """Return it as the core takes it; a node's text is as many letters as it has tokens."""
@@ -120,8 +125,8 @@ def _under(name: str, nodes: int, kind: NodeKind) -> Shape:
     )
 
 
-def measure(shape: Shape, budget: int, rounds: int) -> str:
-    """Return a line of the table."""
+def measure(record: Record, shape: Shape, budget: int, rounds: int) -> None:
+    """Add the row of a case."""
     document = shape.document()
     nodes = len(shape.parent)
     leaves = [node for node in range(nodes) if shape.tokens[node] == LEAF_TOKENS]
@@ -134,18 +139,23 @@ def measure(shape: Shape, budget: int, rounds: int) -> str:
     one = _fastest_us(lambda: document.expand([hit], options), rounds)
     many = _fastest_us(lambda: document.expand([hit] * BATCH, options), rounds) / BATCH
     target = TARGET_US + TARGET_NS_A_NODE / 1000 * len(taken)
-    verdict = "PASS" if many <= target else "MISS"
-    return (
-        f"{shape.name:<11}{nodes:>7}{budget:>8}{len(taken):>8}{spent:>8}{one:>10.2f}{many:>10.2f}"
-        f"{1000 * many / len(taken):>10.1f}{target:>10.2f}  {verdict}"
+    record.add(
+        tree=shape.name,
+        nodes=nodes,
+        budget=budget,
+        taken=len(taken),
+        tokens=spent,
+        **{"us alone": one, "us a hit": many, "ns a node": 1000 * many / len(taken)},
+        expected=f"us a hit <= {target:.2f}",
+        verdict=verdict(many <= target),
     )
 
 
-def _fastest_us(call: object, rounds: int) -> float:
+def _fastest_us(call: Callable[[], object], rounds: int) -> float:
     best = float("inf")
     for _ in range(rounds):
         start = time.perf_counter()
-        call()  # type: ignore[operator]
+        call()
         best = min(best, time.perf_counter() - start)
     return 1e6 * best
 
@@ -154,15 +164,18 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--once", action="store_true", help="each case once, to see that it works")
-    rounds = 1 if parser.parse_args().once else ROUNDS
-    print(
-        f"{'tree':<11}{'nodes':>7}{'budget':>8}{'taken':>8}{'tokens':>8}{'us alone':>10}"
-        f"{'us a hit':>10}{'ns a node':>10}{'target us':>10}"
+    once = parser.parse_args().once
+    record = Record(
+        "expand",
+        f"TREE mode, hits in batches of {BATCH}, the fastest of {ROUNDS} rounds; taken: nodes of "
+        "the window.",
     )
     for shape in (flat, rows, sections, ten_way):
         for nodes in SIZES:
             for budget in BUDGETS:
-                print(measure(shape(nodes), budget, rounds))
+                measure(record, shape(nodes), budget, 1 if once else ROUNDS)
+    if not once:
+        record.finish()
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from treespan.errors import TreespanError
+    from treespan.v1.context_filter_pb2 import MetadataFilter
 
 _PAGE = 2
 
@@ -60,6 +61,10 @@ class FakeIngest(_Fake, ingest_grpc.IngestServiceServicer):
         self.headers: dict[str, ingest_pb2.IngestFileHeader] = {}
         self.part_sizes: list[int] = []
         self.nodes: list[node_pb2.Node] = []
+        self.matching: set[str] = set()
+        """Artifacts that every filter lets through."""
+        self.filters: list[MetadataFilter] = []
+        """Filters of the requests, in the order of the calls."""
         self.stages: list[ingest_pb2.Progress] = []
         """Stages that an ingest goes through, one with every look at its progress."""
         self.export_ended = Event()
@@ -165,9 +170,51 @@ class FakeIngest(_Fake, ingest_grpc.IngestServiceServicer):
         if request.collection not in self.collections:
             fail(context, errors.CollectionNotFound(request.collection))
         names = sorted(name for name in self.artifacts if name > request.page_token)
+        if request.HasField("metadata_filter"):
+            names = self._let_through(names, request.metadata_filter)
         return ingest_pb2.ListArtifactsResponse(
             artifacts=[self.artifacts[name] for name in names[:_PAGE]],
             next_page_token=names[_PAGE - 1] if len(names) > _PAGE else "",
+        )
+
+    def _let_through(self, names, metadata_filter):
+        self.filters.append(metadata_filter)
+        return [name for name in names if name in self.matching]
+
+    def UpdateArtifact(self, request, context):
+        self._enter("UpdateArtifact", context)
+        given = request.artifact
+        if given.artifact not in self.artifacts:
+            fail(context, errors.ArtifactNotFound(given.artifact))
+        found = self.artifacts[given.artifact]
+        for path in request.update_mask.paths:
+            name, _, key = path.partition(".")
+            if name == "file_name":
+                found.file_name = given.file_name
+            elif not key:
+                found.ClearField("metadata")
+                found.MergeFrom(ingest_pb2.Artifact(metadata=given.metadata))
+            elif key in given.metadata:
+                found.metadata[key].CopyFrom(given.metadata[key])
+            else:
+                found.metadata.pop(key, None)
+        return ingest_pb2.UpdateArtifactResponse(artifact=found, seq=11)
+
+    def BatchDeleteArtifacts(self, request, context):
+        self._enter("BatchDeleteArtifacts", context)
+        asked = request.context_filter
+        for name in asked.artifacts:
+            if name not in self.artifacts and not request.allow_missing:
+                fail(context, errors.ArtifactNotFound(name))
+        names = sorted(self.artifacts.keys() & set(asked.artifacts or self.artifacts))
+        if asked.HasField("metadata_filter"):
+            names = self._let_through(names, asked.metadata_filter)
+        for name in () if request.validate_only else names:
+            del self.artifacts[name]
+        return ingest_pb2.BatchDeleteArtifactsResponse(
+            artifacts=names[:1_000],
+            deleted_artifacts=len(names),
+            seq=0 if request.validate_only or not names else 12,
         )
 
     def DeleteArtifact(self, request, context):

@@ -11,7 +11,7 @@ from treespan import metrics
 from treespan.errors import ArtifactBusy, CallCancelled, NotServing, QueueFull
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from treespan.store.records import Tenant
 
@@ -76,6 +76,8 @@ class Operations:
     _jobs: dict[ArtifactKey, Job] = field(default_factory=dict)
     left_over: set[ArtifactKey] = field(default_factory=set)
     """Artifacts whose ingest failed while the store could not be written; still to be dropped."""
+    _changing: set[ArtifactKey] = field(default_factory=set)
+    """Artifacts that are being changed or deleted."""
     _draining: bool = False
 
     @contextmanager
@@ -83,15 +85,15 @@ class Operations:
         """Hold an artifact while it is ingested.
 
         Raises:
-            ArtifactBusy: another ingest of it is under way.
+            ArtifactBusy: another ingest of it is under way, or it is being changed.
             QueueFull: too many ingests are under way.
             NotServing: the service is stopping.
         """
-        if self._draining:
-            raise NotServing("the service is stopping; try again when it is back")
-        if key in self._jobs:
+        self.check_serving()
+        self.check_not_busy([key])
+        if key in self._changing:
             raise ArtifactBusy(
-                f"another ingest of artifact {key.artifact!r} is under way; wait for its end"
+                f"artifact {key.artifact!r} is being changed or deleted; try again in a moment"
             )
         if len(self._jobs) >= self.longest:
             raise QueueFull(
@@ -108,6 +110,44 @@ class Operations:
             del self._jobs[key]
             metrics.QUEUE_LENGTH.labels("ingest").set(len(self._jobs))
 
+    @contextmanager
+    def changing(self, keys: Collection[ArtifactKey]) -> Iterator[None]:
+        """Hold artifacts while they are changed or deleted: no ingest of them may begin.
+
+        Raises:
+            ArtifactBusy: an ingest of one of them is under way.
+            NotServing: the service is stopping.
+        """
+        self.check_serving()
+        self.check_not_busy(keys)
+        self._changing.update(keys)
+        try:
+            yield
+        finally:
+            self._changing.difference_update(keys)
+
+    def check_serving(self) -> None:
+        """Refuse what must not begin any more; raises `NotServing`."""
+        if self._draining:
+            raise NotServing("the service is stopping; try again when it is back")
+
+    def check_not_busy(self, keys: Iterable[ArtifactKey]) -> None:
+        """Refuse what must not happen beside an ingest of one of these artifacts.
+
+        Raises:
+            ArtifactBusy: one is under way; the first is named.
+        """
+        for key in keys:
+            if key in self._jobs:
+                raise ArtifactBusy(
+                    f"an ingest of artifact {key.artifact!r} is under way; wait for its end"
+                )
+
+    def under_way(self, tenant: Tenant, collection: str) -> list[str]:
+        """Return the artifacts of a collection with an ingest under way, sorted."""
+        place = (tenant, collection)
+        return sorted(key.artifact for key in self._jobs if key[:2] == place)
+
     def of(self, key: ArtifactKey) -> Job | None:
         """Return the ingest of an artifact that is under way."""
         return self._jobs.get(key)
@@ -118,12 +158,11 @@ class Operations:
         Raises:
             ArtifactBusy: one is under way.
         """
-        for key in self._jobs:
-            if (key.tenant, key.collection) == (tenant, collection):
-                raise ArtifactBusy(
-                    f"an ingest into collection {collection!r} is under way, of artifact "
-                    f"{key.artifact!r}; wait for its end"
-                )
+        if names := self.under_way(tenant, collection):
+            raise ArtifactBusy(
+                f"an ingest into collection {collection!r} is under way, of artifact "
+                f"{names[0]!r}; wait for its end"
+            )
 
     def drain(self) -> None:
         """Refuse new ingests from now on."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from ingest_svc.chunks import ChunkRules
 from ingest_svc.index_text import embedded_nodes, index_texts
+from ingest_svc.language import language_of
 from ingest_svc.operations import Stage
 from ingest_svc.threads import to_the_end, to_the_end_in
 from ingest_svc.tree import TreeLimits, build_tree
@@ -30,11 +31,17 @@ if TYPE_CHECKING:
     from treespan.embed import Embedder
     from treespan.node import Tree
     from treespan.store.interface import Writer
-    from treespan.store.records import ArtifactRecord, CollectionRecord, ContentId, Tenant
+    from treespan.store.records import (
+        ArtifactRecord,
+        Cell,
+        CollectionRecord,
+        ContentId,
+        Tenant,
+    )
     from treespan.tokens import TokenCounter
 
 # Raise it when readers, trees, chunks or index texts change in what they make of a file.
-PIPELINE_VERSION = 1
+PIPELINE_VERSION = 2
 
 # Of the model's window, what a chunk may fill; headings and the model's prefix need the rest.
 WINDOW_SHARE = 0.9
@@ -67,6 +74,17 @@ class Outcome:
 
     seq: int
     already_ingested: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Grown:
+    """What blocks became."""
+
+    tree: Tree
+    texts: list[str]
+    """Texts to embed, of `embedded_nodes` of the tree."""
+    cells: tuple[Cell, ...]
+    language: str
 
 
 class Pipeline:
@@ -110,16 +128,16 @@ class Pipeline:
         job.enter(Stage.QUEUED)
         parsed = await self._read(source, file, job)
         job.enter(Stage.CHUNKING)
-        tree, texts = await to_the_end_in(self._growers, self._grow, parsed, collection, job)
+        grown = await to_the_end_in(self._growers, self._grow, parsed, collection, job)
         await to_the_end(
             self._writer.mark_initialized, source.tenant, source.collection, source.artifact
         )
-        job.enter(Stage.EMBEDDING, len(texts))
+        job.enter(Stage.EMBEDDING, len(grown.texts))
         vectors = await asyncio.get_running_loop().run_in_executor(
-            self._lane, self._embed, texts, job
+            self._lane, self._embed, grown.texts, job
         )
         job.enter(Stage.COMMITTING)
-        content = _content(content_id, file, parsed, tree, vectors)
+        content = _content(content_id, file, parsed, grown, vectors)
         return await to_the_end(self._commit, source, content)
 
     def close(self) -> None:
@@ -180,9 +198,7 @@ class Pipeline:
                 media_type=source.media_type,
             )
 
-    def _grow(
-        self, parsed: ParsedFile, collection: CollectionRecord, job: Job
-    ) -> tuple[Tree, list[str]]:
+    def _grow(self, parsed: ParsedFile, collection: CollectionRecord, job: Job) -> _Grown:
         def count(texts: Sequence[str]) -> list[int]:
             job.check()  # a cancelled ingest of a large file ends here, between two of its parts
             return self._budget_tokens.count(texts)
@@ -190,13 +206,14 @@ class Pipeline:
         limit = int(self._embedder.max_tokens * WINDOW_SHARE)
         rules = ChunkRules(min(collection.chunk_tokens, limit), limit)
         with metrics.stage("chunk"):
-            tree = build_tree(parsed, count, rules, self._limits)
+            tree, cells = build_tree(parsed, count, rules, self._limits)
             texts = index_texts(
                 tree, _title(parsed), self._embedder.tokenizer.count, self._embedder.text_tokens
             )
+            language = language_of(parsed)
         if not texts:
             raise EmptyFile("the file was read, and has no text in it")
-        return tree, texts
+        return _Grown(tree, texts, cells, language)
 
     def _embed(self, texts: list[str], job: Job) -> bytes:
         job.check()
@@ -247,8 +264,9 @@ def _is_already(present: ArtifactRecord, source: Source, content_id: ContentId) 
 
 
 def _content(
-    content_id: ContentId, file: Spooled, parsed: ParsedFile, tree: Tree, vectors: bytes
+    content_id: ContentId, file: Spooled, parsed: ParsedFile, grown: _Grown, vectors: bytes
 ) -> Content:
+    tree = grown.tree
     return Content(
         content_id=content_id,
         sha256=file.sha256,
@@ -265,4 +283,6 @@ def _content(
             WarningRecord(warning.kind, warning.message, tuple(warning.pages[:100]))
             for warning in parsed.warnings
         ),
+        language=grown.language,
+        cells=grown.cells,
     )

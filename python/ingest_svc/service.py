@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import logging
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ingest_svc import messages
+from ingest_svc.catalogue import Catalogue
 from ingest_svc.operations import ArtifactKey
+from ingest_svc.page_token import list_mark, next_token, start_of
 from ingest_svc.pipeline import Source
 from ingest_svc.threads import to_the_end
 from ingest_svc.upload import Expected, check_part, header_missing
@@ -20,7 +21,6 @@ from treespan.errors import (
     ArtifactBusy,
     ArtifactNotFound,
     ArtifactNotReady,
-    CollectionNotFound,
     FileProblem,
     InvalidField,
     ModelMismatch,
@@ -83,8 +83,7 @@ class IngestService(IngestServiceServicer):
         self._spool = spool
         self._writer = writer
         self._embedder = embedder
-        # A collection is read, changed and written back by one call at a time.
-        self._changing = asyncio.Lock()
+        self._catalogue = Catalogue(writer, operations)
 
     async def CreateCollection(
         self, request: pb.CreateCollectionRequest, context: Context
@@ -98,7 +97,7 @@ class IngestService(IngestServiceServicer):
                 f"embedding_model is {wanted.embedding_model!r}, and this server has "
                 f"{self._embedder.name!r}; leave it empty, or set models.embedding",
             )
-        record = CollectionRecord(
+        wanted_record = CollectionRecord(
             tenant=current_call().tenant,
             name=wanted.collection,
             display_name=messages.checked_display_name(wanted.display_name),
@@ -107,9 +106,8 @@ class IngestService(IngestServiceServicer):
             dimension=self._embedder.dimension,
             chunk_tokens=messages.checked_chunk_tokens(wanted.chunk_tokens),
         )
-        async with self._changing:
-            seq = await to_the_end(self._writer.create_collection, record)
-        return pb.CreateCollectionResponse(collection=await self._collection(record.name), seq=seq)
+        record, seq = await self._catalogue.create_collection(wanted_record)
+        return pb.CreateCollectionResponse(collection=messages.collection_message(record), seq=seq)
 
     async def GetCollection(
         self, request: pb.GetCollectionRequest, context: Context
@@ -126,13 +124,13 @@ class IngestService(IngestServiceServicer):
     ) -> pb.ListCollectionsResponse:
         """Return a page of collections."""
         size = messages.checked_page_size(request.page_size)
-        after = _after(request.page_token, "collections")
-        records = await asyncio.to_thread(
-            self._writer.collections, current_call().tenant, after, size + 1
-        )
+        tenant = current_call().tenant
+        mark = list_mark("collections", tenant)
+        after = start_of(request.page_token, mark)
+        records = await asyncio.to_thread(self._writer.collections, tenant, after, size + 1)
         return pb.ListCollectionsResponse(
             collections=[messages.collection_message(record) for record in records[:size]],
-            next_page_token=_token("collections", [record.name for record in records], size),
+            next_page_token=next_token(mark, [record.name for record in records], size),
         )
 
     async def UpdateCollection(
@@ -141,36 +139,25 @@ class IngestService(IngestServiceServicer):
         """Change the named fields of a collection."""
         wanted = request.collection
         check_name("collection.collection", wanted.collection)
-        if not request.update_mask.paths:
-            raise InvalidField("update_mask", "is empty; name display_name or chunk_tokens")
-        async with self._changing:
-            record = await asyncio.to_thread(
-                self._writer.collection, current_call().tenant, wanted.collection
-            )
-            for path in request.update_mask.paths:
-                record = _updated(record, path, wanted)
-            seq = await to_the_end(self._writer.update_collection, record)
-        return pb.UpdateCollectionResponse(collection=await self._collection(record.name), seq=seq)
+        paths = messages.collection_paths(request)
+        record, seq = await self._catalogue.update_collection(
+            current_call().tenant,
+            wanted.collection,
+            partial(messages.updated_collection, wanted=wanted, paths=paths),
+        )
+        return pb.UpdateCollectionResponse(collection=messages.collection_message(record), seq=seq)
 
     async def DeleteCollection(
         self, request: pb.DeleteCollectionRequest, context: Context
     ) -> pb.DeleteCollectionResponse:
         """Delete a collection."""
         check_name("collection", request.collection)
-        tenant = current_call().tenant
-        self._operations.check_idle(tenant, request.collection)
-        try:
-            async with self._changing:
-                seq, deleted = await to_the_end(
-                    self._writer.delete_collection,
-                    tenant,
-                    request.collection,
-                    force=request.force,
-                )
-        except CollectionNotFound:
-            if not request.allow_missing:
-                raise
-            return pb.DeleteCollectionResponse()
+        seq, deleted = await self._catalogue.delete_collection(
+            current_call().tenant,
+            request.collection,
+            force=request.force,
+            allow_missing=request.allow_missing,
+        )
         return pb.DeleteCollectionResponse(seq=seq, deleted_artifacts=deleted)
 
     async def IngestFile(
@@ -246,13 +233,20 @@ class IngestService(IngestServiceServicer):
         check_name("collection", request.collection)
         tenant = current_call().tenant
         size = messages.checked_page_size(request.page_size)
-        scope = f"artifacts of {request.collection}"
+        where = messages.listed_filter(request)
+        mark = list_mark(
+            "artifacts",
+            tenant,
+            request.collection,
+            request.metadata_filter.SerializeToString(deterministic=True),
+        )
         records = await asyncio.to_thread(
             self._writer.artifacts,
             tenant,
             request.collection,
-            _after(request.page_token, scope),
+            start_of(request.page_token, mark),
             size + 1,
+            where,
         )
         page = pb.ListArtifactsResponse()
         page_bytes = 0
@@ -263,23 +257,42 @@ class IngestService(IngestServiceServicer):
             if page_bytes > _PAGE_BYTES:
                 break
         names = [record.name for record in records]
-        page.next_page_token = _token(scope, names, len(page.artifacts))
+        page.next_page_token = next_token(mark, names, len(page.artifacts))
         return page
+
+    async def UpdateArtifact(
+        self, request: pb.UpdateArtifactRequest, context: Context
+    ) -> pb.UpdateArtifactResponse:
+        """Change the named fields of an artifact; one that is being ingested is refused."""
+        wanted = request.artifact
+        messages.checked_artifact(wanted.collection, wanted.artifact, "artifact.")
+        paths = messages.artifact_paths(request)
+        record, seq = await self._catalogue.update_artifact(
+            ArtifactKey(current_call().tenant, wanted.collection, wanted.artifact),
+            partial(messages.updated_artifact, wanted=wanted, paths=paths),
+        )
+        return pb.UpdateArtifactResponse(artifact=messages.artifact_message(record), seq=seq)
 
     async def DeleteArtifact(
         self, request: pb.DeleteArtifactRequest, context: Context
     ) -> pb.DeleteArtifactResponse:
         """Delete an artifact; one that is being ingested is refused."""
         messages.checked_artifact(request.collection, request.artifact)
-        key = ArtifactKey(current_call().tenant, request.collection, request.artifact)
-        try:
-            with self._operations.claimed(key):
-                seq = await to_the_end(self._writer.delete_artifact, *key)
-        except (ArtifactNotFound, CollectionNotFound):
-            if not request.allow_missing:
-                raise
-            return pb.DeleteArtifactResponse()
+        seq = await self._catalogue.delete_artifact(
+            ArtifactKey(current_call().tenant, request.collection, request.artifact),
+            allow_missing=request.allow_missing,
+        )
         return pb.DeleteArtifactResponse(seq=seq)
+
+    async def BatchDeleteArtifacts(
+        self, request: pb.BatchDeleteArtifactsRequest, context: Context
+    ) -> pb.BatchDeleteArtifactsResponse:
+        """Delete several artifacts in one step; none where one of them is being ingested."""
+        wanted = messages.deletion(request, current_call().tenant)
+        deleted = await self._catalogue.delete_artifacts(wanted)
+        return pb.BatchDeleteArtifactsResponse(
+            artifacts=deleted.names, deleted_artifacts=deleted.count, seq=deleted.seq
+        )
 
     async def GetNode(self, request: pb.GetNodeRequest, context: Context) -> pb.GetNodeResponse:
         """Return one node."""
@@ -381,10 +394,6 @@ class IngestService(IngestServiceServicer):
                 if self._operations.of(key) is None:
                     await self._abandon(key)
 
-    async def _collection(self, name: str) -> pb.Collection:
-        record = await asyncio.to_thread(self._writer.collection, current_call().tenant, name)
-        return messages.collection_message(record)
-
     async def _artifact(self, source: Source) -> pb.Artifact:
         record = await asyncio.to_thread(
             self._writer.artifact, source.tenant, source.collection, source.artifact
@@ -418,36 +427,3 @@ async def _parts(requests: AsyncIterator[pb.IngestFileRequest]) -> AsyncIterator
 
 async def _whole(data: bytes) -> AsyncIterator[bytes]:
     yield data
-
-
-def _updated(record: CollectionRecord, path: str, wanted: pb.Collection) -> CollectionRecord:
-    match path:
-        case "display_name":
-            return replace(record, display_name=messages.checked_display_name(wanted.display_name))
-        case "chunk_tokens":
-            return replace(record, chunk_tokens=messages.checked_chunk_tokens(wanted.chunk_tokens))
-    raise InvalidField(
-        "update_mask", f"names {path[:100]!r}; only display_name and chunk_tokens can be changed"
-    )
-
-
-def _token(scope: str, names: list[str], size: int) -> str:
-    """Return the token of the page after these names; empty where there is none."""
-    if len(names) <= size:
-        return ""
-    return base64.urlsafe_b64encode(f"{scope}\n{names[size - 1]}".encode()).decode()
-
-
-def _after(token: str, scope: str) -> str:
-    """Return the name that a page starts behind."""
-    if not token:
-        return ""
-    try:
-        meant, _, name = base64.urlsafe_b64decode(token).decode().rpartition("\n")
-    except (binascii.Error, UnicodeDecodeError, ValueError):
-        meant, name = "", ""
-    if meant != scope or not name:
-        raise InvalidField(
-            "page_token", "is none of this list's; pass the next_page_token of the answer before"
-        )
-    return name

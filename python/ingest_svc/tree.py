@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from ingest_svc.cells import column_names, row_cells
 from ingest_svc.chunks import ChunkRules, Sentence, Text, cut, measured, packed
 from ingest_svc.draft import Draft
 from ingest_svc.readers.block import Block, BlockKind
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ingest_svc.readers.block import ParsedFile, Table
+    from treespan.store.records import Cell
 
     Count = Callable[[Sequence[str]], list[int]]
 
@@ -56,8 +58,10 @@ class TreeLimits:
     max_nesting: int = 200
 
 
-def build_tree(parsed: ParsedFile, count: Count, rules: ChunkRules, limits: TreeLimits) -> Tree:
-    """Return the tree of a file.
+def build_tree(
+    parsed: ParsedFile, count: Count, rules: ChunkRules, limits: TreeLimits
+) -> tuple[Tree, tuple[Cell, ...]]:
+    """Return the tree of a file, and the typed cells of its table rows.
 
     Args:
         parsed: What the reader made of the file.
@@ -71,7 +75,7 @@ def build_tree(parsed: ParsedFile, count: Count, rules: ChunkRules, limits: Tree
     builder = _Builder(Draft(limits.max_nodes, parsed.page_count), count, rules, limits)
     for run, blocks in groupby(parsed.blocks, key=lambda block: _RUNS[block.kind]):
         builder.take(run, list(blocks))
-    return builder.draft.tree(count)
+    return builder.draft.tree(count), tuple(builder.cells)
 
 
 @dataclass(slots=True)
@@ -82,6 +86,7 @@ class _Builder:
     limits: TreeLimits
     _sections: list[tuple[int, int]] = field(default_factory=list)
     """(level, position) of the open sections, outermost first."""
+    cells: list[Cell] = field(default_factory=list)
 
     @property
     def _parent(self) -> int:
@@ -144,11 +149,11 @@ class _Builder:
                 self._long(NodeKind.TEXT, parent, group[0], before)
             before = between
 
-    def _long(self, kind: NodeKind, parent: int, text: Text, before: str) -> None:
+    def _long(self, kind: NodeKind, parent: int, text: Text, before: str) -> int:
+        """Add a text, cut below its node where it is long; return its node."""
         chunks = cut(text, self.rules)
         if len(chunks) == 1:
-            self.draft.add(kind, parent, chunks[0], before=before)
-            return
+            return self.draft.add(kind, parent, chunks[0], before=before)
         holder = self.draft.add(kind, parent, pages=(text.page_start, text.page_end))
         at = 0
         for chunk in chunks:
@@ -156,6 +161,7 @@ class _Builder:
             gap = text.text[at:start] if at else before
             self.draft.add(NodeKind.CHUNK, holder, chunk, before=gap)
             at = start + len(chunk.text)
+        return holder
 
     def _table(self, table: Table, block: Block) -> None:
         pages = (block.page_start, block.page_end)
@@ -163,21 +169,23 @@ class _Builder:
             filter(None, [table.caption.strip(), " | ".join(table.header).strip(" |")])
         )
         head = head[:_LONGEST_TABLE_HEAD].rstrip()
-        rows = [
-            (_row_text(table.header, row), *_row_pages(table, index, pages))
-            for index, row in enumerate(table.rows)
-        ]
         heads = measured([(head, *pages)] if head else [], self.count, self.rules)
         holder = self.draft.add(
             NodeKind.TABLE, self._parent, _as_one(heads[0]) if heads else None, pages=pages
         )
-        before = "\n" if heads else "\n\n"
-        for row in measured([row for row in rows if row[0]], self.count, self.rules):
-            whole = row.tokens <= self.rules.limit_tokens
-            if whole:
-                self.draft.add(NodeKind.TABLE_ROW, holder, _as_one(row), before=before)
+        self._rows(holder, table, pages, "\n" if heads else "\n\n")
+
+    def _rows(self, holder: int, table: Table, pages: tuple[int, int], before: str) -> None:
+        columns = column_names(table.header)
+        texts = [_row_text(table.header, row) for row in table.rows]
+        kept = [index for index, text in enumerate(texts) if text]
+        placed = [(texts[index], *_row_pages(table, index, pages)) for index in kept]
+        for index, row in zip(kept, measured(placed, self.count, self.rules), strict=True):
+            if row.tokens <= self.rules.limit_tokens:
+                node = self.draft.add(NodeKind.TABLE_ROW, holder, _as_one(row), before=before)
             else:
-                self._long(NodeKind.TABLE_ROW, holder, row, before)
+                node = self._long(NodeKind.TABLE_ROW, holder, row, before)
+            self.cells += row_cells(node, columns, table.rows[index])
             before = "\n"
 
     def _code(self, block: Block) -> None:

@@ -6,14 +6,19 @@ import logging
 import sys
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from search_svc.documents import DocumentCache
+from search_svc.filtered import FilterCache
 from search_svc.follower import Follower
-from search_svc.index import DocumentCache, Index
+from search_svc.index import Index
 from search_svc.pipeline import Pipeline
+from search_svc.sealer import Sealer
+from search_svc.segments import SegmentCache
 from search_svc.service import SERVICE, SearchService
 from treespan import metrics
 from treespan.batcher import QueryBatcher
@@ -33,17 +38,23 @@ def serve(config: Config) -> None:
         reader = open_reader(config.store.path)
         parts.callback(reader.close)
         index = Index(config.search)
+        cache = SegmentCache(_cache_folder(config))
+        parts.callback(cache.close)
         healthy = health.HealthServicer()
         healthy.set(SERVICE, health_pb2.HealthCheckResponse.NOT_SERVING)
         follower = Follower(
             reader,
             index,
+            cache,
             config.search.poll_ms / 1000,
             partial(_tell, healthy),
             most_waiting=max(1, config.search.threads // 2),
         )
         follower.start()
         parts.callback(follower.stop)
+        sealer = Sealer(index, cache, lambda: follower.applied_seq)
+        sealer.start()
+        parts.callback(sealer.stop)
         embedder = Embedder.open(
             prepare_chosen(config.models),
             threads=config.models.threads,
@@ -57,6 +68,7 @@ def serve(config: Config) -> None:
         pipeline = Pipeline(
             index,
             DocumentCache(config.search.document_cache_bytes),
+            FilterCache(config.search.filter_cache_bytes),
             follower,
             reader,
             batcher,
@@ -64,6 +76,10 @@ def serve(config: Config) -> None:
         )
         service = SearchService(pipeline, index, follower, reader, embedder, config.search)
         _run(config, service, healthy, follower)
+
+
+def _cache_folder(config: Config) -> Path:
+    return Path(config.search.cache_path or Path(config.store.path) / "cache")
 
 
 def _tell(healthy: health.HealthServicer, following: bool) -> None:

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from search_svc.index import Index
+    from search_svc.segments import SegmentCache
     from treespan.rpc import Call
     from treespan.store.interface import Reader
-    from treespan.store.records import Operation
+    from treespan.store.records import Operation, Tenant
 
 _BATCH = 1000
 _AFTER_FAILURE_S = 0.5
@@ -40,12 +41,13 @@ _log = logging.getLogger(__name__)
 
 
 class Follower:
-    """Keeps an index equal to the store; one thread applies changes, another seals graphs."""
+    """Keeps an index equal to the store, in a thread of its own."""
 
     def __init__(
         self,
         reader: Reader,
         index: Index,
+        cache: SegmentCache,
         poll_s: float,
         tell: Callable[[bool], None],
         *,
@@ -55,42 +57,36 @@ class Follower:
 
         Args:
             reader: The store.
-            index: What is kept equal to it; changed by this follower alone.
+            index: What is kept equal to it.
+            cache: Sealed segments of an earlier process, or of another one.
             poll_s: How often the store is asked for changes.
             tell: Told True when the index is equal to the store, False when it cannot be kept so.
             most_waiting: Callers that may wait for a change; more are refused.
         """
         self._reader = reader
         self._index = index
+        self._cache = cache
         self._poll_s = poll_s
         self._tell = tell
         self._applied = 0
-        self._epoch = ""
         self._following = False
         self._loaded = False
         self._must_load = True
         self._stop = threading.Event()
-        self._sealable = threading.Event()
         self._moved = threading.Condition()
         self._released = threading.Event()
         self._most_waiting = most_waiting
         self._waiting = 0
-        self._threads = [
-            threading.Thread(target=self._follow, name="follow", daemon=True),
-            threading.Thread(target=self._seal, name="seal", daemon=True),
-        ]
+        self._thread = threading.Thread(target=self._follow, name="follow", daemon=True)
 
     def start(self) -> None:
         """Begin to follow; returns at once."""
-        for thread in self._threads:
-            thread.start()
+        self._thread.start()
 
     def stop(self) -> None:
         """End, and wait for the end."""
         self._stop.set()
-        self._sealable.set()
-        for thread in self._threads:
-            thread.join()
+        self._thread.join()
 
     @property
     def loaded(self) -> bool:
@@ -170,31 +166,39 @@ class Follower:
 
     def _catch_up(self) -> None:
         epoch = self._reader.epoch()
-        if epoch != self._epoch or self._must_load:
+        if epoch != self._index.epoch or self._must_load:
             self._load(epoch)
         while operations := self._reader.operations_after(self._applied, _BATCH):
+            if operations[0].seq != self._applied + 1:
+                _log.warning(
+                    "changes up to %d are no longer in the store's log; everything is loaded anew",
+                    operations[0].seq - 1,
+                )
+                self._load(epoch)
+                continue
             for operation in operations:
                 self._apply(operation)
                 self._move_to(operation.seq)
         self._index.count()
-        self._sealable.set()
 
     def _load(self, epoch: str) -> None:
-        """Index everything that the store shows."""
+        """Index everything that the store shows, from sealed segments where they hold it."""
         start = time.monotonic()
         self._loaded = False
-        self._index.clear()
-        seq = self._reader.last_seq()
-        for record in self._reader.all_collections():
-            self._index.put_collection(record)
-        documents = 0
-        for tenant, collection, _, doc_id in list(self._reader.searchable_ids()):
-            document = self._reader.searchable(tenant, collection, doc_id)
-            if document is not None and self._index.collection(tenant, collection):
-                self._index.put(document)
-                documents += 1
-        self._epoch = epoch
-        self._move_to(seq)
+        self._must_load = True
+        with self._index.settling:
+            self._index.begin(epoch)
+            seq, versions = self._reader.visible()
+            for record in self._reader.all_collections():
+                self._index.put_collection(record)
+            manifest = self._cache.read() if epoch else None
+            missing = self._index.restore(self._cache, manifest, versions)
+            for version in missing:
+                if self._stop.is_set():
+                    return
+                self._put(version.tenant, version.collection, version.doc_id)
+            self._move_to(seq)
+            self._index.whole = True
         self._must_load = False
         self._loaded = True
         if not epoch:
@@ -202,11 +206,18 @@ class Follower:
         _log.info(
             "loaded the store",
             extra={
-                "documents": documents,
+                "documents": len(versions),
+                "from_cache": len(versions) - len(missing),
                 "seq": seq,
                 "seconds": round(time.monotonic() - start, 2),
             },
         )
+
+    def _put(self, tenant: Tenant, collection: str, doc_id: str) -> None:
+        """Index what the store shows of a version; it may have gone since."""
+        document = self._reader.searchable(tenant, collection, doc_id)
+        if document is not None and self._index.collection(tenant, collection):
+            self._index.put(document)
 
     def _apply(self, operation: Operation) -> None:
         tenant, collection = operation.tenant, operation.collection
@@ -215,29 +226,18 @@ class Follower:
                 try:
                     self._index.put_collection(self._reader.collection(tenant, collection))
                 except CollectionNotFound:
-                    self._index.drop_collection(tenant, collection)
+                    self._index.drop_collection(tenant, collection, operation.seq)
             case Change.COLLECTION_DELETED:
-                self._index.drop_collection(tenant, collection)
+                self._index.drop_collection(tenant, collection, operation.seq)
             case Change.ARTIFACT_PUT:
-                document = self._reader.searchable(tenant, collection, operation.doc_id)
-                if document is not None and self._index.collection(tenant, collection):
-                    self._index.put(document)
+                self._put(tenant, collection, operation.doc_id)
+            case Change.ARTIFACT_UPDATED:
+                self._index.touch(tenant, collection, operation.artifact, operation.seq)
             case Change.ARTIFACT_DELETED:
-                self._index.drop(tenant, collection, operation.artifact)
+                self._index.drop(tenant, collection, operation.artifact, operation.seq)
 
     def _move_to(self, seq: int) -> None:
         with self._moved:
             self._applied = seq
             self._moved.notify_all()
         metrics.APPLIED_SEQ.set(seq)
-
-    def _seal(self) -> None:
-        while not self._stop.is_set():
-            self._sealable.wait()
-            self._sealable.clear()
-            try:
-                while not self._stop.is_set() and self._index.seal():
-                    _log.info("sealed a segment")
-            except Exception:
-                # Without a graph the rows are scanned, as before; the next change tries again.
-                _log.exception("cannot seal a segment")

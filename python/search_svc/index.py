@@ -1,122 +1,40 @@
 """The facade of the native core: the vectors of every collection, and answers as bytes.
 
-One thread changes an index (the follower), any number read it.
+Threads that change an index are two: the follower applies changes, the sealer swaps segments in.
+Any number read it.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections import OrderedDict
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from search_svc.collection import CollectionIndex
+from search_svc.segments import CollectionSegments, Manifest, SegmentFile
 from treespan import _core, metrics
-from treespan.errors import InvalidVector, ResponseTooLarge
+from treespan.errors import ResponseTooLarge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from search_svc.query import Context
+    from search_svc.segments import SegmentCache
     from treespan.config import SearchConfig
-    from treespan.store.records import CollectionRecord, SearchableDocument, Tenant
+    from treespan.store.records import (
+        CollectionRecord,
+        SearchableDocument,
+        Tenant,
+        Version,
+    )
 
 Document = _core.Document
 Hits = _core.Hits
+VectorIndex = _core.VectorIndex
 
-
-@dataclass(frozen=True, slots=True)
-class Visible:
-    """A visible version of an artifact."""
-
-    key: int
-    """Its key in the native index; never used twice."""
-    artifact: str
-    doc_id: str
-    before: int | None = None
-    """Key of the version before: of the two, the native index holds exactly one at any time."""
-
-
-@dataclass(slots=True)
-class CollectionIndex:
-    """The searchable documents of one collection."""
-
-    record: CollectionRecord
-    vectors: _core.VectorIndex
-    by_artifact: dict[str, Visible] = field(default_factory=dict)
-    by_doc_id: dict[str, Visible] = field(default_factory=dict)
-    by_key: dict[int, Visible] = field(default_factory=dict)
-
-    def put(self, key: int, document: SearchableDocument) -> None:
-        """Make a version visible in the place of the artifact's version before, in one step."""
-        before = self.by_artifact.get(document.artifact)
-        replaces = before.key if before else None
-        visible = Visible(key, document.artifact, document.doc_id, replaces)
-        # Named before it is there: a search that sees the change sees the new name, too, and one
-        # that had the old name sees that it has changed.
-        self.by_key[key] = visible
-        self.by_artifact[document.artifact] = visible
-        self.vectors.add(key, document.vector_nodes, document.vectors, replaces=replaces)
-        self.by_doc_id[document.doc_id] = visible
-        if before:
-            self._forget(before)
-
-    def drop(self, artifact: str) -> None:
-        """Take an artifact out of all later answers."""
-        visible = self.by_artifact.pop(artifact, None)
-        if visible:
-            self.vectors.remove(visible.key)
-            self._forget(visible)
-
-    def nearest(
-        self, vector: bytes, limit: int, threshold: float | None, artifacts: Sequence[str]
-    ) -> Hits:
-        """Return the hits of a query vector, best first.
-
-        Args:
-            vector: f32 little-endian.
-            limit: Most hits.
-            threshold: Least similarity, or None.
-            artifacts: Artifacts to look at; none for all. One that is replaced meanwhile is seen in
-                its old version or its new one.
-
-        Raises:
-            InvalidVector: the vector has another dimension, or is zero or not finite.
-        """
-        if len(vector) != 4 * self.record.dimension:
-            raise InvalidVector(
-                "vector.f32_le",
-                f"has {len(vector) // 4:,} elements; vectors of collection "
-                f"{self.record.name!r} have {self.record.dimension:,}",
-            )
-        if not artifacts:
-            return self._search(vector, limit, threshold, None)
-        while True:
-            named = {name: self.by_artifact.get(name) for name in artifacts}
-            hits = self._search(vector, limit, threshold, _keys(named.values()))
-            if all(self.by_artifact.get(name) is visible for name, visible in named.items()):
-                return hits
-
-    def _search(
-        self, vector: bytes, limit: int, threshold: float | None, allowed: Sequence[int] | None
-    ) -> Hits:
-        try:
-            return self.vectors.search(vector, limit, threshold, allowed)[0]
-        except ValueError as error:
-            raise InvalidVector("vector.f32_le", str(error)) from error
-
-    def _forget(self, visible: Visible) -> None:
-        self.by_key.pop(visible.key, None)
-        if self.by_doc_id.get(visible.doc_id) is visible:
-            del self.by_doc_id[visible.doc_id]
-
-
-def _keys(named: Iterable[Visible | None]) -> list[int]:
-    """Return the keys under which the native index may hold artifacts."""
-    keys = []
-    for visible in named:
-        if visible is not None:
-            keys += [visible.key] if visible.before is None else [visible.key, visible.before]
-    return keys
+_log = logging.getLogger(__name__)
 
 
 class Index:
@@ -125,7 +43,20 @@ class Index:
     def __init__(self, config: SearchConfig) -> None:
         self._config = config
         self._collections: dict[tuple[Tenant, str], CollectionIndex] = {}
-        self._next_key = 1
+        self._generation = 0
+        self.epoch = ""
+        """Epoch of the store that all this is derived from."""
+        self.settling = threading.Lock()
+        """Held while the index is being loaded: what it holds then is no picture of the store."""
+        self.whole = False
+        """Whether it was loaded to the end; looked at while `settling` is held."""
+
+    def begin(self, epoch: str) -> None:
+        """Forget everything; what comes now is of this epoch."""
+        self._collections.clear()
+        self._generation += 1
+        self.epoch = epoch
+        self.whole = False
 
     def collection(self, tenant: Tenant, name: str) -> CollectionIndex | None:
         """Return the index of a collection."""
@@ -142,70 +73,132 @@ class Index:
     def put_collection(self, record: CollectionRecord) -> None:
         """Add a collection, or update what is said of it."""
         present = self._collections.get((record.tenant, record.name))
-        if present is not None and present.record.created_us == record.created_us:
+        if present is not None and present.record.created_seq == record.created_seq:
             present.record = record
             return
-        vectors = _core.VectorIndex(
+        vectors = VectorIndex(
             record.dimension,
-            exact_rows=self._config.exact_rows,
+            proposal_cost=self._config.proposal_cost,
             seal_rows=self._config.seal_rows,
             threads=self._config.threads,
         )
-        self._collections[record.tenant, record.name] = CollectionIndex(record, vectors)
+        self._collections[record.tenant, record.name] = CollectionIndex(
+            record, vectors, self._generation
+        )
 
-    def drop_collection(self, tenant: Tenant, name: str) -> None:
-        """Drop a collection with everything in it."""
-        self._collections.pop((tenant, name), None)
+    def drop_collection(self, tenant: Tenant, name: str, seq: int) -> None:
+        """Drop a collection with everything in it, unless it was created after this change."""
+        present = self._collections.get((tenant, name))
+        if present is not None and present.record.created_seq <= seq:
+            del self._collections[tenant, name]
 
     def put(self, document: SearchableDocument) -> None:
         """Make a version of an artifact visible; its collection must be there."""
-        key, self._next_key = self._next_key, self._next_key + 1
-        self._collections[document.tenant, document.collection].put(key, document)
+        self._collections[document.tenant, document.collection].put(document)
 
-    def drop(self, tenant: Tenant, collection: str, artifact: str) -> None:
-        """Take an artifact out of all later answers."""
+    def touch(self, tenant: Tenant, collection: str, artifact: str, seq: int) -> None:
+        """Note that what is said of an artifact has changed."""
         index = self._collections.get((tenant, collection))
         if index is not None:
-            index.drop(artifact)
+            index.touch(artifact, seq)
 
-    def clear(self) -> None:
-        """Forget everything."""
-        self._collections.clear()
+    def drop(self, tenant: Tenant, collection: str, artifact: str, seq: int) -> None:
+        """Take an artifact out of all later answers, as of a change."""
+        index = self._collections.get((tenant, collection))
+        if index is not None:
+            index.drop(artifact, seq)
 
-    def seal(self) -> bool:
-        """Build one graph segment, where rows are waiting for one; return whether there were."""
-        return any(index.vectors.seal() for index in self.collections())
+    def restore(
+        self, cache: SegmentCache, manifest: Manifest | None, versions: Iterable[Version]
+    ) -> list[Version]:
+        """Take from sealed segments what they hold; return the versions that they do not.
+
+        Versions of collections that are not here are passed over. The index must be empty.
+        """
+        wanted: dict[tuple[Tenant, str], list[Version]] = {key: [] for key in self._collections}
+        for version in versions:
+            wanted.get((version.tenant, version.collection), []).append(version)
+        named = self._named(manifest)
+        missing: list[Version] = []
+        for key, listed in wanted.items():
+            collection = self._collections[key]
+            held: set[int] = set()
+            if files := named.get(collection.record.created_seq):
+                live = np.sort(np.array([version.key for version in listed], "<u8"))
+                held = _installed(collection, cache, files, live.tobytes())
+            for version in listed:
+                if version.key in held:
+                    collection.know(version)
+                else:
+                    missing.append(version)
+        return missing
+
+    def adopt(self, cache: SegmentCache, manifest: Manifest) -> None:
+        """Take over what another process has sealed, in the place of the same rows here."""
+        named = self._named(manifest)
+        for collection in self.collections():
+            files = named.get(collection.record.created_seq)
+            if files and {file.name for file in files} != _sealed_names(collection):
+                _installed(collection, cache, files, None)
+
+    def manifest(self, cache: SegmentCache, seq: int) -> Manifest:
+        """Return what the sealed segments are, as of a change; without files that are gone."""
+        listed = []
+        for collection in self.collections():
+            files = [
+                SegmentFile(name, size_bytes, digest)
+                for name, size_bytes, digest, _ in collection.vectors.sealed
+                if cache.has(name)
+            ]
+            if files:
+                record = collection.record
+                listed.append(
+                    CollectionSegments(
+                        record.created_seq, record.dimension, record.embedding_fingerprint, files
+                    )
+                )
+        return Manifest(self.epoch, seq, listed)
 
     def count(self) -> None:
         """Publish the number of rows."""
         metrics.INDEX_ROWS.set(sum(index.vectors.rows for index in self.collections()))
 
+    def _named(self, manifest: Manifest | None) -> dict[int, list[SegmentFile]]:
+        """Return the segments that are of this store's collections, by `created_seq`."""
+        if manifest is None:
+            return {}
+        if manifest.epoch != self.epoch:
+            _log.warning("the cache is of another store; segments are built anew from this one")
+            return {}
+        records = {each.record.created_seq: each.record for each in self.collections()}
+        named = {}
+        for said in manifest.collections:
+            record = records.get(said.created_seq)
+            if record is None:
+                continue  # deleted since
+            model = (record.dimension, record.embedding_fingerprint)
+            if model == (said.dimension, said.embedding_fingerprint):
+                named[said.created_seq] = said.segments
+            else:
+                _log.warning("cached segments are of another model; they are built anew")
+        return named
 
-class DocumentCache:
-    """Trees and texts of documents, loaded when needed, kept within a number of bytes."""
 
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
-        self._bytes = 0
-        self._documents: OrderedDict[int, Document] = OrderedDict()
-        self._lock = threading.Lock()
+def _sealed_names(collection: CollectionIndex) -> set[str]:
+    return {name for name, *_ in collection.vectors.sealed}
 
-    def get(self, key: int, load: Callable[[], Document]) -> Document:
-        """Return a document, by its key in the index; load it where it is not here."""
-        with self._lock:
-            document = self._documents.get(key)
-            if document is not None:
-                self._documents.move_to_end(key)
-                return document
-        document = load()
-        with self._lock:
-            if key not in self._documents:
-                self._documents[key] = document
-                self._bytes += document.byte_size
-            while self._bytes > self._max_bytes and len(self._documents) > 1:
-                _, oldest = self._documents.popitem(last=False)
-                self._bytes -= oldest.byte_size
-        return document
+
+def _installed(
+    collection: CollectionIndex, cache: SegmentCache, files: list[SegmentFile], live: bytes | None
+) -> set[int]:
+    """Swap segments in; return the keys of the versions that they hold, none where they fail."""
+    named = [(file.name, file.size_bytes, file.hash) for file in files]
+    try:
+        collection.vectors.install(str(cache.folder), named, live)
+    except (OSError, ValueError) as error:
+        _log.warning("a cached segment cannot be used, its rows come from the store: %s", error)
+        return set()
+    return set(np.frombuffer(collection.vectors.keys(), "<u8").tolist())
 
 
 def answer(

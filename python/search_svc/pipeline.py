@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from search_svc.answer import Answer, Times
+from search_svc.documents import Held
 from search_svc.index import Document, answer, hits_of_nodes
 from search_svc.messages import document_head
 from treespan import metrics
@@ -16,20 +17,24 @@ from treespan.store.records import ArtifactState
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from search_svc.collection import CollectionIndex
+    from search_svc.documents import DocumentCache
+    from search_svc.filtered import FilterCache
     from search_svc.follower import Follower
-    from search_svc.index import CollectionIndex, DocumentCache, Hits, Index
+    from search_svc.index import Hits, Index
     from search_svc.query import Context, NodesQuery, Query
     from treespan.batcher import QueryBatcher
+    from treespan.filters import Filter
     from treespan.rpc import Call
     from treespan.store.interface import Reader
-    from treespan.store.records import Tenant
+    from treespan.store.records import Matches, Tenant
 
-# A version that goes between finding its chunks and loading its text is searched for again.
-_TRIES = 5
+# An answer during which one of its documents changes is made again.
+_TRIES = 20
 
 
-class _VersionGone(NotServing):
-    """A document was replaced or deleted while its answer was made."""
+class _Changed(NotServing):
+    """A document was replaced, deleted or updated while its answer was made."""
 
     def __init__(self) -> None:
         super().__init__("documents changed while the answer was made; try again")
@@ -42,6 +47,7 @@ class Pipeline:
         self,
         index: Index,
         documents: DocumentCache,
+        filters: FilterCache,
         follower: Follower,
         reader: Reader,
         batcher: QueryBatcher,
@@ -49,6 +55,7 @@ class Pipeline:
     ) -> None:
         self._index = index
         self._documents = documents
+        self._filters = filters
         self._follower = follower
         self._reader = reader
         self._batcher = batcher
@@ -62,6 +69,7 @@ class Pipeline:
             ArtifactNotFound: a named artifact does not exist, with `validate`.
             ArtifactNotReady: a named artifact is not POPULATED, with `validate`.
             InvalidVector: the vector has another dimension than the collection.
+            InvalidField: an operand of the filter has a type that its key never has.
             ModelMismatch: the collection was made with another model.
             DeadlineExceeded: the time is up.
         """
@@ -72,14 +80,14 @@ class Pipeline:
         embedded = time.perf_counter()
         for attempt in range(_TRIES):
             applied_seq = self._follower.applied_seq
-            with metrics.stage("recall"):
-                hits = self._recall(query, collection, vector, call)
-            recalled = time.perf_counter()
-            call.time_left_s()
             try:
+                with metrics.stage("recall"):
+                    hits, seen_seq = self._recall(query, collection, vector, call)
+                recalled = time.perf_counter()
+                call.time_left_s()
                 with metrics.stage("context"):
-                    chunks, tokens = self._answer(hits, collection, query.context)
-            except _VersionGone:
+                    chunks, tokens = self._answer(hits, collection, query.context, seen_seq)
+            except _Changed:
                 if attempt + 1 == _TRIES:
                     raise
                 # The store is ahead of the index; what it has now is searchable in a moment.
@@ -99,8 +107,8 @@ class Pipeline:
         missing: list[str] = []
         for doc_id, position in query.nodes:
             visible = collection.by_doc_id.get(doc_id)
-            document = self._loaded(collection, visible.key) if visible else None
-            if visible is None or document is None or position >= len(document):
+            held = self._loaded(collection, visible.key) if visible else None
+            if visible is None or held is None or position >= len(held.document):
                 missing.append(node_id(doc_id, position))
             else:
                 found.append((visible.key, position))
@@ -143,10 +151,31 @@ class Pipeline:
         with metrics.stage("embed"):
             return self._batcher.embed(query.text, call.time_left_s()).tobytes()
 
-    def _recall(self, query: Query, collection: CollectionIndex, vector: bytes, call: Call) -> Hits:
+    def _recall(
+        self, query: Query, collection: CollectionIndex, vector: bytes, call: Call
+    ) -> tuple[Hits, int | None]:
+        """Return the hits and, with a filter, the last change that the filter saw."""
         if query.validate and any(name not in collection.by_artifact for name in query.artifacts):
             self._validate(query, collection, call)
-        return collection.nearest(vector, query.limit, query.threshold, query.artifacts)
+        if query.where is None:
+            named = query.artifacts
+            return collection.nearest(vector, query.limit, query.threshold, named), None
+        matches = self._matches(collection, query.where, call)
+        hits = collection.nearest_of(vector, query.limit, query.threshold, matches)
+        if hits is None:
+            raise _Changed
+        return hits, matches.seq
+
+    def _matches(self, collection: CollectionIndex, where: Filter, call: Call) -> Matches:
+        """Return what a filter lets through, in a state that the index has reached."""
+        matches = self._filters.get(collection, where)
+        if matches is None:
+            record = collection.record
+            with metrics.stage("filter"):
+                matches = self._reader.matching(record.tenant, record.name, where)
+            self._wait(matches.seq, call)
+            self._filters.put(collection, where, matches)
+        return matches
 
     def _validate(self, query: Query, collection: CollectionIndex, call: Call) -> None:
         """Refuse artifacts that cannot be searched; wait for those that are only new."""
@@ -163,31 +192,47 @@ class Pipeline:
         self._wait(self._reader.last_seq(), call)
 
     def _answer(
-        self, hits: Hits, collection: CollectionIndex, context: Context
+        self,
+        hits: Hits,
+        collection: CollectionIndex,
+        context: Context,
+        seen_seq: int | None = None,
     ) -> tuple[bytes, int]:
+        """Return the chunks of an answer.
+
+        Args:
+            hits: The hits.
+            collection: Where they were found.
+            context: How context grows.
+            seen_seq: The last change that a filter saw: a document changed since may no longer be
+                what the filter let through.
+        """
         documents = []
         for key in hits.documents():
-            document = self._loaded(collection, key)
-            if document is None:
-                raise _VersionGone
-            documents.append(document)
+            held = self._loaded(collection, key)
+            if held is None or (seen_seq is not None and held.revision > seen_seq):
+                raise _Changed
+            documents.append(held.document)
         return answer(hits, documents, context, self._max_bytes)
 
-    def _loaded(self, collection: CollectionIndex, key: int) -> Document | None:
+    def _loaded(self, collection: CollectionIndex, key: int) -> Held | None:
         """Return a document with its tree and text; None where it is visible no more."""
         visible = collection.by_key.get(key)
         if visible is None:
             return None
 
-        def load() -> Document:
+        def load() -> Held:
             document = self._reader.searchable(
-                collection.record.tenant, collection.record.name, visible.doc_id
+                collection.record.tenant, collection.record.name, visible.doc_id, vectors=False
             )
             if document is None:
-                raise _VersionGone
-            return Document(document.doc_id, document.tree, document_head(document))
+                raise _Changed
+            return Held(
+                Document(document.doc_id, document.tree, document_head(document)),
+                document.revision,
+            )
 
         try:
-            return self._documents.get(key, load)
-        except _VersionGone:
+            return self._documents.get((collection.generation, key), visible.revision, load)
+        except _Changed:
             return None

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treespan.errors import InvalidField, InvalidVector
+from treespan.filters import All, Condition, Operator
 from treespan.identity import check_name, parse_node_id
-from treespan.v1 import chunk_pb2
+from treespan.rpc.filters import filter_of
+from treespan.v1 import chunk_pb2, context_filter_pb2
 from treespan.v1 import search_service_pb2 as pb
 
 if TYPE_CHECKING:
+    from treespan.filters import Filter
     from treespan.store.records import Tenant
 
 __all__ = ["Context", "NodesQuery", "Query", "nodes_query", "query"]
@@ -52,6 +55,8 @@ class Query:
     collection: str
     artifacts: tuple[str, ...]
     """Artifacts to look at; empty for all."""
+    where: Filter | None
+    """What artifacts and nodes must be like, the artifacts named among it; None for anything."""
     text: str
     """What to search for; empty where `vector` is given."""
     vector: bytes
@@ -94,6 +99,7 @@ def query(request: pb.SearchRequest, tenant: Tenant, default_budget: int) -> Que
         tenant=tenant,
         collection=where.collection,
         artifacts=tuple(where.artifacts),
+        where=_where(where),
         text=_text(request),
         vector=request.vector.f32_le,
         limit=_within("limit", request.limit, 1, MOST_HITS)
@@ -124,6 +130,15 @@ def nodes_query(request: pb.ExpandRequest, tenant: Tenant, default_budget: int) 
         context=_context(request.context, default_budget),
         min_seq=request.min_seq,
     )
+
+
+def _where(context: context_filter_pb2.ContextFilter) -> Filter | None:
+    if not context.HasField("metadata_filter"):
+        return None
+    where = filter_of("context_filter.metadata_filter", context.metadata_filter)
+    if not context.artifacts:
+        return where
+    return All((Condition("artifact", Operator.IN, tuple(context.artifacts)), where))
 
 
 def _text(request: pb.SearchRequest) -> str:

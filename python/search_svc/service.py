@@ -125,14 +125,16 @@ class SearchService:
     def get_server_info(self, _: pb.GetServerInfoRequest, __: grpc.ServicerContext) -> bytes:
         """Return what the server is, holds and allows."""
         config = self._config
+        applied_seq, store_seq = self._follower.applied_seq, self._reader.last_seq()
         info = pb.GetServerInfoResponse(
             version=VERSION,
             embedding_model=self._embedder.name,
             embedding_fingerprint=self._embedder.fingerprint,
             dimension=self._embedder.dimension,
             store=self._reader.engine(),
-            applied_seq=self._follower.applied_seq,
-            store_seq=self._reader.last_seq(),
+            applied_seq=applied_seq,
+            store_seq=store_seq,
+            lag=max(0, store_seq - applied_seq),
             collections=[
                 pb.CollectionInfo(
                     collection=held.record.name,
@@ -140,6 +142,7 @@ class SearchService:
                     rows=held.vectors.rows,
                     sealed_rows=held.vectors.sealed_rows,
                     segments=held.vectors.segments,
+                    memory_bytes=held.vectors.memory_bytes,
                 )
                 for held in self._index.collections(current_call().tenant)
             ],

@@ -107,7 +107,7 @@ class Hits:
 
     @property
     def compared_rows(self) -> int:
-        """Rows compared exactly."""
+        """Rows that the query was compared with; those that might be hits exactly."""
 
     @property
     def below_threshold(self) -> int:
@@ -115,20 +115,23 @@ class Hits:
 
 @final
 class VectorIndex:
-    """The vectors of one collection: a delta that is scanned exactly and sealed graph segments.
+    """The vectors of one collection: new rows, which are all compared, and sealed graph segments.
 
-    Safe to search from many threads while one thread adds, removes and seals. Keys of documents are
-    the caller's and are never used twice.
+    A sealed segment is a file that is written once, mapped, and shared by all processes that open
+    it. Safe to search from many threads while others add, remove, seal and install. Keys of
+    documents are the caller's and are never used twice.
 
     Args:
         dimension: Elements of a vector.
-        exact_rows: A segment with at most this many allowed rows is scanned exactly.
-        seal_rows: A delta of at least this many rows is worth a graph.
+        proposal_cost: Rows that are scanned in the time in which a graph proposes one row; decides
+            which of the two a segment is searched by. With 0 it is always the graph, with 2^32-1
+            never.
+        seal_rows: That many rows without a graph are worth one.
         threads: Searches that may be in a graph at once; more wait.
     """
 
     def __new__(
-        cls, dimension: int, *, exact_rows: int = 10_000, seal_rows: int = 20_000, threads: int = 16
+        cls, dimension: int, *, proposal_cost: int = 60, seal_rows: int = 20_000, threads: int = 16
     ) -> VectorIndex: ...
     def add(
         self, document: int, nodes: bytes, vectors: bytes, *, replaces: int | None = None
@@ -147,17 +150,60 @@ class VectorIndex:
     def remove(self, document: int) -> bool:
         """Take a document out of all later answers; return whether it was there."""
 
-    def seal(self) -> bool:
+    def holds(self, document: int) -> bool:
+        """Return whether a document is in the index, with rows or without."""
+
+    def keys(self) -> bytes:
+        """Return the keys of the documents in the index, ascending, u64 little-endian.
+
+        Documents without rows are among them.
+        """
+
+    def seal(self, folder: str, name: str) -> bool:
         """Do the most useful piece of upkeep; return whether there was one, for there may be more.
 
-        Rows without a graph get one where they are enough; a segment of which a fifth is dead is
-        built anew; four segments of a size become one. Takes seconds (about 1,500 rows a second and
-        core); everything else goes on meanwhile. One thread at a time.
+        Rows without a graph get one where they are enough, at most 16 times `seal_rows` at once; a
+        segment of which a fifth is dead is built anew; four segments of a size become one. The new
+        segment is the file `folder/name.segment`, safe on the disk when it takes the place of the
+        others. No file is written where less than half of `seal_rows` is left of a segment: its
+        rows are new rows again. Files of segments that are not in `sealed` any more are the
+        caller's to delete. Takes seconds to minutes (about 2,500 rows a second and core);
+        everything else goes on meanwhile. One thread at a time.
 
         Raises:
-            RuntimeError: the graph could not be built, for want of memory for example; the index is
-            as before.
+            OSError: the file could not be written, or is there already; the index is as before and
+                no file is left.
+            RuntimeError: the graph could not be built, for want of memory for example; as above.
+            ValueError: the name is no part of a file name.
         """
+
+    def install(
+        self,
+        folder: str,
+        segments: Sequence[tuple[str, int, str]],
+        live: bytes | None = None,
+    ) -> None:
+        """Put segments from files in the place of all sealed ones, in one step.
+
+        Files that are open already are not read again.
+
+        Args:
+            folder: Where the files are.
+            segments: Name, size in bytes and hash of each, as `sealed` says them.
+            live: Keys of the documents that are to be searchable, u64 little-endian; those that no
+                segment holds are passed over (so an index is filled at start). None for those that
+                the index holds (when another process has built the segments): what the segments
+                hold of them is answered from there, and all others stay where they are, in a sealed
+                segment if need be.
+
+        Raises:
+            ValueError: a file is missing, damaged, of another dimension or from a program with
+                another graph; the index is as before.
+        """
+
+    @property
+    def sealed(self) -> list[tuple[str, int, str, int]]:
+        """Name, size in bytes, hash and live rows of each sealed segment."""
 
     def search(
         self,
@@ -165,6 +211,7 @@ class VectorIndex:
         limit: int,
         threshold: float | None = None,
         allowed: Sequence[int] | bytes | None = None,
+        allowed_nodes: bytes | None = None,
     ) -> list[Hits]:
         """Return the nearest rows of each query.
 
@@ -175,10 +222,16 @@ class VectorIndex:
             allowed: Keys of the documents to look at, or None for all; unknown keys are passed
                 over. Bytes are taken as keys packed in u64 little-endian, which is the quick way
                 for thousands of them.
+            allowed_nodes: Position of a node, u32 little-endian, for each key of `allowed`, which
+                is bytes then and may name a document many times: only these nodes are looked at.
+                The pairs are ascending.
 
         Hits are ordered by similarity, then document key, then position, and are exact in their
         similarity. The first min(limit, rows allowed) come back, without those below the
         threshold. Rows that are scanned are never missed; a graph misses about one in 300.
+
+        Raises:
+            OSError: rows of a segment file could not be read.
         """
 
     @property
@@ -200,6 +253,10 @@ class VectorIndex:
     @property
     def segments(self) -> int:
         """Number of graph segments."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of memory: rows without a graph, and what is mapped of the segment files."""
 
 def answer(
     hits: Hits, documents: Sequence[Document], options: ContextOptions, max_bytes: int

@@ -120,10 +120,15 @@ class SearchConfig:
     """Largest message of either side."""
     default_deadline_s: Seconds = 30.0
     """Deadline of calls that state none."""
-    exact_rows: Count = 10_000
-    """A segment with at most this many allowed rows is scanned exactly."""
-    seal_rows: Count = 20_000
+    cache_path: str = ""
+    """Folder of sealed segments; empty means `cache` in the store's folder."""
+    proposal_cost: Annotated[int, msgspec.Meta(ge=0, le=4_294_967_295)] = 50
+    """Rows that are compared in the time in which a graph proposes one: few allowed rows are
+    scanned, many are left to the graph; `make bench` measures it."""
+    seal_rows: Annotated[int, msgspec.Meta(ge=1, le=10_000_000)] = 20_000
     """Rows after which the delta is sealed into a graph."""
+    filter_cache_bytes: Count = 64 << 20
+    """Memory for what filters let through; used again until the collection changes."""
     document_cache_bytes: Count = 1 << 30
     """Memory for trees and texts."""
     poll_ms: Count = 5

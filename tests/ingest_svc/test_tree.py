@@ -16,6 +16,7 @@ from ingest_svc.readers.block import Block, BlockKind, ParsedFile, Table
 from ingest_svc.tree import TreeLimits, build_tree
 from treespan.errors import TooLarge
 from treespan.node import NodeKind, Tree
+from treespan.store.records import Cell
 
 _TOKENS = re.compile(r"[一-鿿]|[^\s一-鿿]+")
 RULES = ChunkRules(target_tokens=20, limit_tokens=40)
@@ -27,7 +28,8 @@ def count(texts: Sequence[str]) -> list[int]:
 
 def built(*blocks: Block, pages: int = 0, limits: TreeLimits | None = None) -> Tree:
     parsed = ParsedFile(list(blocks), "text/plain", page_count=pages)
-    return build_tree(parsed, count, RULES, limits or TreeLimits())
+    tree, _ = build_tree(parsed, count, RULES, limits or TreeLimits())
+    return tree
 
 
 def heading(level: int, text: str, *, page: int = 0, stated: bool = True) -> Block:
@@ -120,6 +122,28 @@ def test_a_row_above_the_limit_is_cut_below_its_node() -> None:
     assert tree.kind[2] == NodeKind.TABLE_ROW
     assert tree.own_text(2) == ""
     assert set(tree.kind[3:].tolist()) == {NodeKind.CHUNK}
+
+
+def test_the_typed_cells_of_a_row_are_of_its_node_also_where_its_text_is_cut() -> None:
+    long = " ".join(["word word, "] * 40)
+    table = Table(["City", "Since", ""], [["Rome", "1870", "x"], ["", "", ""], [long, "", "y"]])
+    block = Block(BlockKind.TABLE, table=table)
+    tree, cells = build_tree(ParsedFile([block], "text/html"), count, RULES, TreeLimits())
+    assert cells == (
+        Cell(2, "City", "Rome"),
+        Cell(2, "Since", 1870),
+        Cell(3, "City", " ".join(long.split())),
+    )
+    assert [tree.kind[node] for node in (2, 3, 4)] == [
+        NodeKind.TABLE_ROW,
+        NodeKind.TABLE_ROW,
+        NodeKind.CHUNK,
+    ]
+
+
+def test_a_table_without_a_header_row_has_no_cells() -> None:
+    block = Block(BlockKind.TABLE, table=Table(["", ""], [["Rome", "1870"]]))
+    assert build_tree(ParsedFile([block], "text/html"), count, RULES, TreeLimits())[1] == ()
 
 
 def test_list_items_keep_their_marks_and_depth() -> None:

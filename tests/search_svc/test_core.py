@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -251,13 +253,30 @@ def test_allowed_keys_may_be_packed() -> None:
     assert index.search(query, 9, None, [])[0].items() == []
 
 
-def test_a_sealed_index_answers_from_its_graph() -> None:
+def test_allowed_nodes_are_pairs_with_their_documents() -> None:
+    index = index_of(random_rows(40, 8), 10)
+    query = floats(random_rows(1, 8, seed=3))
+    pairs = [(1, 0), (1, 3), (4, 2), (77, 1)]
+    keys = np.array([key for key, _ in pairs], "<u8").tobytes()
+    nodes = uints(*(node for _, node in pairs))
+    [hits] = index.search(query, 9, None, keys, nodes)
+    assert {(key, node) for key, node, _ in hits.items()} == set(pairs[:3])
+    assert hits.allowed_rows == 3
+    with pytest.raises(ValueError, match="node 0 of document 1 comes after node 3 of document 1"):
+        index.search(query, 9, None, keys, nodes[4:8] + nodes[:4] + nodes[8:])
+    with pytest.raises(ValueError, match="3 nodes are allowed, of 4 documents"):
+        index.search(query, 9, None, keys, nodes[4:])
+    with pytest.raises(ValueError, match="with `allowed` as bytes"):
+        index.search(query, 9, None, [1], uints(1))
+
+
+def test_a_sealed_index_answers_from_its_graph(tmp_path: Path) -> None:
     vectors = random_rows(2_000, 32)
-    index = index_of(vectors, 20, exact_rows=100, seal_rows=1_000)
+    index = index_of(vectors, 20, proposal_cost=0, seal_rows=1_000)
     queries = floats(random_rows(20, 32, seed=5))
     before = [hits.items() for hits in index.search(queries, 5)]
-    assert index.seal()
-    assert not index.seal()
+    assert index.seal(str(tmp_path), "a")
+    assert not index.seal(str(tmp_path), "b")
     assert (index.segments, index.sealed_rows, index.rows, index.documents) == (1, 2_000, 2_000, 20)
     after = index.search(queries, 5)
     assert all(hits.graph_segments == 1 and hits.exact_segments == 0 for hits in after)
@@ -265,10 +284,70 @@ def test_a_sealed_index_answers_from_its_graph() -> None:
     assert sum(map(len, found)) >= 0.97 * 100
 
 
-def test_a_removed_document_is_never_found_again() -> None:
+def test_another_index_is_filled_from_the_files_of_one(tmp_path: Path) -> None:
     vectors = random_rows(600, 16)
-    index = index_of(vectors, 6, exact_rows=0, seal_rows=100)
-    assert index.seal()
+    first = index_of(vectors, 6, seal_rows=100)
+    first.add(6, b"", b"")
+    assert first.seal(str(tmp_path), "a")
+    [(name, size, digest, rows)] = first.sealed
+    assert (name, size, rows) == ("a", (tmp_path / "a.segment").stat().st_size, 600)
+    exact, halves = 600 * 16 * 4, 600 * 16 * 2
+    assert halves < first.memory_bytes < size - exact + 4_096
+    second = _core.VectorIndex(16)
+    live = np.array([0, 1, 2, 4, 5, 6, 9], "<u8").tobytes()
+    second.install(str(tmp_path), [(name, size, digest)], live)
+    assert np.frombuffer(second.keys(), "<u8").tolist() == [0, 1, 2, 4, 5]
+    assert first.holds(6)
+    assert not second.holds(6)
+    assert first.remove(3)
+    query = floats(vectors[5])
+    assert first.search(query, 50)[0].items() == second.search(query, 50)[0].items()
+
+
+def test_rows_of_a_file_leave_those_in_memory(tmp_path: Path) -> None:
+    vectors = random_rows(600, 16)
+    first, second = (index_of(vectors, 6, seal_rows=100) for _ in range(2))
+    second.add(9, uints(1), floats(vectors[0]))
+    assert first.seal(str(tmp_path), "a")
+    before = second.search(floats(vectors[5]), 50)[0].items()
+    second.install(str(tmp_path), [segment[:3] for segment in first.sealed])
+    assert (second.rows, second.sealed_rows) == (601, 600)
+    assert second.search(floats(vectors[5]), 50)[0].items() == before
+
+
+def test_a_damaged_or_missing_file_is_refused(tmp_path: Path) -> None:
+    first = index_of(random_rows(600, 16), 6, seal_rows=100)
+    assert first.seal(str(tmp_path), "a")
+    [(name, size, digest, _)] = first.sealed
+    index = _core.VectorIndex(16)
+    with pytest.raises(ValueError, match=r"b\.segment: it is missing"):
+        index.install(str(tmp_path), [("b", size, digest)], b"")
+    with pytest.raises(ValueError, match="32 hexadecimal digits"):
+        index.install(str(tmp_path), [(name, size, "hash")], b"")
+    path = tmp_path / "b.segment"
+    path.write_bytes((tmp_path / "a.segment").read_bytes()[:-1] + b"\1")
+    with pytest.raises(ValueError, match="damaged"):
+        index.install(str(tmp_path), [("b", size, digest)], b"")
+    assert index.sealed == []
+
+
+def test_a_seal_that_cannot_write_says_why(tmp_path: Path) -> None:
+    index = index_of(random_rows(600, 16), 6, seal_rows=100)
+    with pytest.raises(FileNotFoundError, match="could not be written"):
+        index.seal(str(tmp_path / "missing"), "a")
+    with pytest.raises(ValueError, match="part of a file name"):
+        index.seal(str(tmp_path), "../a")
+    (tmp_path / "a.segment").write_bytes(b"")
+    with pytest.raises(OSError, match=r"a\.segment could not be written"):
+        index.seal(str(tmp_path), "a")
+    assert (index.rows, index.sealed_rows) == (600, 0)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.segment"]
+
+
+def test_a_removed_document_is_never_found_again(tmp_path: Path) -> None:
+    vectors = random_rows(600, 16)
+    index = index_of(vectors, 6, proposal_cost=0, seal_rows=100)
+    assert index.seal(str(tmp_path), "a")
     assert index.remove(2)
     assert not index.remove(2)
     [hits] = index.search(floats(vectors[250]), 600)
@@ -317,9 +396,9 @@ def test_bad_queries_are_refused() -> None:
         _core.VectorIndex(0)
 
 
-def test_searches_run_beside_changes() -> None:
+def test_searches_run_beside_changes(tmp_path: Path) -> None:
     vectors = random_rows(3_000, 16)
-    index = _core.VectorIndex(16, exact_rows=50, seal_rows=500, threads=2)
+    index = _core.VectorIndex(16, proposal_cost=0, seal_rows=500, threads=2)
     index.add(10_000, uints(0), floats(vectors[0] * 5))
     stop = threading.Event()
     wrong: list[object] = []
@@ -331,8 +410,9 @@ def test_searches_run_beside_changes() -> None:
                 wrong.append(hits.items())
 
     def seal() -> None:
+        names = map(str, itertools.count())
         while not stop.is_set():
-            index.seal()
+            index.seal(str(tmp_path), next(names))
 
     threads = [threading.Thread(target=work) for work in (search, search, search, seal)]
     for thread in threads:

@@ -26,6 +26,7 @@ class EmptyStore:
 
     def __init__(self) -> None:
         self.seq = 0
+        self.pruned = 0
         self.loads = 0
         self.unreadable = False
 
@@ -45,18 +46,29 @@ class EmptyStore:
         self.loads += 1
         return []
 
-    def searchable_ids(self) -> list[object]:
-        return []
+    def visible(self) -> tuple[int, list[object]]:
+        return self.seq, []
 
     def operations_after(self, seq: int, limit: int) -> list[Any]:
-        return [SimpleNamespace(seq=n, **EMPTY) for n in range(seq + 1, self.seq + 1)]
+        first = max(seq, self.pruned) + 1
+        return [SimpleNamespace(seq=n, **EMPTY) for n in range(first, self.seq + 1)]
 
 
 EMPTY = {"change": None, "tenant": "t", "collection": "c", "artifact": "", "doc_id": ""}
 
 
 class Nothing:
-    """An index that takes everything."""
+    """An index, or a cache, that takes everything and has nothing."""
+
+    def __init__(self) -> None:
+        self.settling = threading.Lock()
+        self.epoch = ""
+
+    def begin(self, epoch: str) -> None:
+        self.epoch = epoch
+
+    def restore(self, *_: object) -> list[object]:
+        return []
 
     def __getattr__(self, name: str) -> Any:
         return lambda *_: None
@@ -77,11 +89,11 @@ def follower(store: EmptyStore) -> Any:
     following: Any = Follower(
         store,  # type: ignore[arg-type]
         Nothing(),  # type: ignore[arg-type]
+        Nothing(),  # type: ignore[arg-type]
         0.002,
         lambda _: told.set(),
         most_waiting=2,
     )
-    following._index.seal = lambda: False
     following.start()
     assert told.wait(10)
     yield following
@@ -141,3 +153,12 @@ def test_a_store_that_cannot_be_read_for_a_moment_costs_no_new_load(
     follower.wait_for(5, call(10))
     assert follower.loaded
     assert store.loads == loads
+
+
+def test_changes_that_the_log_has_no_more_are_made_up_for_by_loading_anew(
+    store: EmptyStore, follower: Follower
+) -> None:
+    loads = store.loads
+    store.pruned, store.seq = 40, 50
+    follower.wait_for(50, call(10))
+    assert store.loads == loads + 1

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from store import samples
 from treespan.errors import (
     ArtifactNotFound,
+    ArtifactNotReady,
     CollectionExists,
     CollectionNotEmpty,
     CollectionNotFound,
 )
+from treespan.filters import Condition
 from treespan.store.records import (
     ArtifactRecord,
     ArtifactState,
@@ -23,11 +25,13 @@ from treespan.store.records import (
     NewArtifact,
     Operation,
     Tenant,
+    Version,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from treespan.filters import Filter
     from treespan.store.interface import Reader
 
 Key: TypeAlias = tuple[Tenant, str, str]
@@ -38,6 +42,9 @@ Key: TypeAlias = tuple[Tenant, str, str]
 class ModelStore:
     """The writes of a store; its state is plain to see. Times are left out."""
 
+    versions: dict[Key, tuple[int, int]] = field(default_factory=dict)
+    """Key and revision of the artifacts that are visible."""
+
     collections: dict[tuple[Tenant, str], CollectionRecord] = field(default_factory=dict)
     artifacts: dict[Key, ArtifactRecord] = field(default_factory=dict)
     contents: dict[tuple[Tenant, ContentId], Content] = field(default_factory=dict)
@@ -46,8 +53,9 @@ class ModelStore:
     def create_collection(self, record: CollectionRecord) -> int:
         if (record.tenant, record.name) in self.collections:
             raise CollectionExists(record.name)
-        self.collections[record.tenant, record.name] = record
-        return self._log(Change.COLLECTION_PUT, record.tenant, record.name)
+        seq = self._log(Change.COLLECTION_PUT, record.tenant, record.name)
+        self.collections[record.tenant, record.name] = replace(record, created_seq=seq)
+        return seq
 
     def update_collection(self, record: CollectionRecord) -> int:
         before = self._collection(record.tenant, record.name)
@@ -104,7 +112,24 @@ class ModelStore:
         key = (artifact.tenant, artifact.collection, artifact.name)
         self.artifacts[key] = samples.populated(artifact, content)
         self._drop_unheld()
-        return self._log(Change.ARTIFACT_PUT, *key, artifact.doc_id)
+        seq = self._log(Change.ARTIFACT_PUT, *key, artifact.doc_id)
+        self.versions[key] = seq, seq
+        return seq
+
+    def update_artifact(
+        self, tenant: Tenant, collection: str, name: str, file_name: str, metadata: bytes
+    ) -> int:
+        self._collection(tenant, collection)
+        key = (tenant, collection, name)
+        if key not in self.artifacts:
+            raise ArtifactNotFound(name)
+        before = self.artifacts[key]
+        if before.state != ArtifactState.POPULATED:
+            raise ArtifactNotReady(name, "not ready")
+        self.artifacts[key] = replace(before, file_name=file_name, metadata=metadata)
+        seq = self._log(Change.ARTIFACT_UPDATED, *key, before.doc_id)
+        self.versions[key] = self.versions[key][0], seq
+        return seq
 
     def delete_artifact(self, tenant: Tenant, collection: str, name: str) -> int:
         self._collection(tenant, collection)
@@ -120,6 +145,17 @@ class ModelStore:
             if (tenant, collection, name) in self.artifacts:
                 self.delete_artifact(tenant, collection, name)
         return len(self.log)
+
+    def delete_matching(
+        self, tenant: Tenant, collection: str, where: Filter
+    ) -> tuple[int, list[str]]:
+        """Understand only conditions that name artifacts."""
+        assert isinstance(where, Condition)
+        assert where.key == "artifact"
+        self._collection(tenant, collection)
+        keys = [(tenant, collection, str(name)) for name in sorted(map(str, where.values))]
+        names = [key[2] for key in keys if key in self.artifacts and self.artifacts[key].doc_id]
+        return self.delete_artifacts(tenant, collection, names), names
 
     def _collection(self, tenant: Tenant, name: str) -> CollectionRecord:
         if (tenant, name) not in self.collections:
@@ -140,9 +176,9 @@ class ModelStore:
 
 def without_times(record: ArtifactRecord) -> ArtifactRecord:
     """Return an artifact as the model has it; a POPULATED one has times, another has none."""
-    assert (record.created_us > 0) == (record.state == ArtifactState.POPULATED)
-    assert (record.updated_us > 0) == (record.state == ArtifactState.POPULATED)
-    return replace(record, created_us=0, updated_us=0)
+    for time_us in (record.created_us, record.updated_us, record.ingested_us):
+        assert (time_us > 0) == (record.state == ArtifactState.POPULATED)
+    return replace(record, created_us=0, updated_us=0, ingested_us=0)
 
 
 def assert_same(store: Reader, model: ModelStore) -> None:
@@ -160,17 +196,49 @@ def assert_same(store: Reader, model: ModelStore) -> None:
         listed = store.artifacts(tenant, name, "", everything)
         assert [without_times(found) for found in listed] == expected
         assert store.collection_counts(tenant, name) == _counts(expected)
-    visible = [found for found in model.artifacts.values() if found.doc_id]
-    assert sorted(store.searchable_ids()) == sorted(
-        (found.tenant, found.collection, found.name, found.doc_id) for found in visible
-    )
-    for found in visible:
+    for tenant, name in model.collections:
+        assert _nodes_with_words(store, tenant, name) == _visible_nodes(model, tenant, name)
+    seq, versions = store.visible()
+    assert seq == len(model.log)
+    assert versions == [_version(model, key) for key in _visible_keys(model)]
+    for key in _visible_keys(model):
+        found = model.artifacts[key]
         held = model.contents[found.tenant, found.content_id]
         assert store.content_by_id(found.tenant, found.content_id) == held
         document = store.searchable(found.tenant, found.collection, found.doc_id)
         assert document is not None
         assert (document.artifact, document.tree) == (found.name, held.tree)
         assert (document.vector_nodes, document.vectors) == (held.vector_nodes, held.vectors)
+        assert (document.key, document.revision) == model.versions[key]
+        assert (document.file_name, document.metadata) == (found.file_name, found.metadata)
+        without = store.searchable(found.tenant, found.collection, found.doc_id, vectors=False)
+        assert without == replace(document, vector_nodes=b"", vectors=b"")
+
+
+def _visible_keys(model: ModelStore) -> list[Key]:
+    keys = [key for key, found in model.artifacts.items() if found.doc_id]
+    return sorted(keys, key=lambda key: model.versions[key])
+
+
+def _version(model: ModelStore, key: Key) -> Version:
+    found = model.artifacts[key]
+    return Version(found.tenant, found.collection, found.name, found.doc_id, *model.versions[key])
+
+
+def _nodes_with_words(store: Reader, tenant: Tenant, collection: str) -> list[tuple[int, int]]:
+    """Return the nodes in whose texts a word is found that all samples have."""
+    hits = store.text_hits(tenant, collection, '"part"', 10**9)
+    return sorted((hit.key, hit.node) for hit in hits)
+
+
+def _visible_nodes(model: ModelStore, tenant: Tenant, collection: str) -> list[tuple[int, int]]:
+    """Return the nodes that have a vector; in the samples, all but the root."""
+    return [
+        (model.versions[key][0], node)
+        for key in _visible_keys(model)
+        if key[:2] == (tenant, collection)
+        for node in range(1, model.artifacts[key].node_count)
+    ]
 
 
 def _counts(artifacts: list[ArtifactRecord]) -> CollectionCounts:

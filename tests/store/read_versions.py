@@ -43,7 +43,7 @@ def versions_seen(reader: Reader, last: int) -> list[int]:
         assert record.file_name == artifact.file_name
         assert (record.doc_id, record.sha256) == (artifact.doc_id, expected.sha256)
         # Between the two calls the version may have been replaced: then it is gone, never torn.
-        assert document is None or document == samples.searchable(artifact, expected)
+        assert document is None or document == samples.searchable(artifact, expected, document.key)
         if document is not None and (not seen or seen[-1] != version):
             seen.append(version)
     return seen

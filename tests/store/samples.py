@@ -7,10 +7,12 @@ import hashlib
 import numpy as np
 
 from treespan import identity
+from treespan.filters import Instant
 from treespan.node import Tree
 from treespan.store.records import (
     ArtifactRecord,
     ArtifactState,
+    Cell,
     CollectionRecord,
     Content,
     ContentId,
@@ -19,6 +21,8 @@ from treespan.store.records import (
     Tenant,
     WarningRecord,
 )
+from treespan.v1.ingest_service_pb2 import Artifact
+from treespan.v1.metadata_pb2 import MetadataValue
 
 ACME = Tenant("acme")
 GLOBEX = Tenant("globex")
@@ -82,7 +86,21 @@ def content(version: int, sections: int = 3, dimension: int = DIMENSION) -> Cont
         vectors=vectors.tobytes(),
         warnings=(WarningRecord("DAMAGED", f"page {version} was mended", (version, 2)),)
         * (version % 2),
+        language="en" if version % 2 else "",
+        cells=cells(version) if sections else (),
     )
+
+
+def cells(version: int) -> tuple[Cell, ...]:
+    """Return a cell of every type, as if the first text were a row of a table."""
+    values = (f"version {version}", version, version / 4, bool(version % 2), Instant(version))
+    return tuple(Cell(1, f"column {type(value).__name__}", value) for value in values)
+
+
+def metadata(**values: str) -> bytes:
+    """Return metadata of strings as an artifact has it."""
+    typed = {key: MetadataValue(string_value=value) for key, value in values.items()}
+    return Artifact(metadata=typed).SerializeToString(deterministic=True)
 
 
 def new_artifact(
@@ -100,7 +118,7 @@ def new_artifact(
         collection=collection,
         name=name,
         file_name=f"{name}{note}.txt",
-        metadata=f"metadata of {name} {note}".encode(),
+        metadata=metadata(named=name, note=note),
         doc_id=identity.doc_id(tenant, collection, name, content_id),
         content=what,
     )
@@ -108,9 +126,9 @@ def new_artifact(
 
 def reserved(name: str, tenant: Tenant = ACME, collection: str = "papers") -> ArtifactRecord:
     """Return an artifact as it is reserved."""
-    return ArtifactRecord(
-        tenant, collection, name, ArtifactState.NOT_INITIALIZED, f"{name}.txt", b"reserved"
-    )
+    state = ArtifactState.NOT_INITIALIZED
+    given = metadata(reserved=name)
+    return ArtifactRecord(tenant, collection, name, state, f"{name}.txt", given)
 
 
 def populated(artifact: NewArtifact, what: Content) -> ArtifactRecord:
@@ -133,16 +151,21 @@ def populated(artifact: NewArtifact, what: Content) -> ArtifactRecord:
         vector_count=what.vector_count,
         token_count=what.token_count,
         warnings=what.warnings,
+        language=what.language,
     )
 
 
-def searchable(artifact: NewArtifact, what: Content) -> SearchableDocument:
-    """Return the document that search should be given after a commit."""
+def searchable(
+    artifact: NewArtifact, what: Content, key: int, revision: int = 0
+) -> SearchableDocument:
+    """Return the document that search should be given after a commit, which had the seq `key`."""
     return SearchableDocument(
         tenant=artifact.tenant,
         collection=artifact.collection,
         artifact=artifact.name,
         doc_id=artifact.doc_id,
+        key=key,
+        revision=revision or key,
         file_name=artifact.file_name,
         title=what.title,
         media_type=what.media_type,

@@ -18,11 +18,14 @@ from store.processes import python
 from store.samples import ACME, collection, content, new_artifact
 from treespan.errors import StoreDamaged, StoreUnavailable, TooLarge
 from treespan.store import open_reader, open_writer
-from treespan.store.sqlite_schema import APPLICATION_ID, MIGRATIONS, migrate
+from treespan.store.sqlite_schema import MIGRATIONS, migrate, newest_version
+from treespan.store.sqlite_tables import APPLICATION_ID
 from treespan.store.sqlite_writer import SqliteWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+NEWEST = newest_version(MIGRATIONS)
 
 
 @pytest.fixture
@@ -162,7 +165,7 @@ def test_refused_folder_is_not_left_locked(folder: Path) -> None:
     sql(folder, "PRAGMA user_version = 99")
     with pytest.raises(StoreUnavailable):
         open_writer(folder)
-    sql(folder, f"PRAGMA user_version = {len(MIGRATIONS)}")
+    sql(folder, f"PRAGMA user_version = {NEWEST}")
     open_writer(folder).close()
 
 
@@ -227,7 +230,7 @@ def test_migration_goes_step_by_step_and_keeps_what_is_there(folder: Path) -> No
         migrate(connection, later)
         migrate(connection, later)
     assert sql(folder, "SELECT name, colour FROM collection") == [("papers", "red and green")]
-    assert sql(folder, "PRAGMA user_version") == [(len(MIGRATIONS) + 2,)]
+    assert sql(folder, "PRAGMA user_version") == [(NEWEST + 2,)]
 
 
 def test_migration_that_fails_is_undone_whole(folder: Path) -> None:
@@ -239,7 +242,7 @@ def test_migration_that_fails_is_undone_whole(folder: Path) -> None:
     ):
         migrate(connection, later)
     assert sql(folder, "SELECT count(*) FROM sqlite_schema WHERE name = 'more'") == [(0,)]
-    assert sql(folder, "PRAGMA user_version") == [(len(MIGRATIONS),)]
+    assert sql(folder, "PRAGMA user_version") == [(NEWEST,)]
     open_writer(folder).close()
 
 
@@ -247,3 +250,20 @@ def test_file_says_that_it_is_a_store(folder: Path) -> None:
     open_writer(folder).close()
     assert (folder / "store.db").read_bytes()[68:72] == b"TSPT"
     assert APPLICATION_ID.to_bytes(4, "big") == b"TSPT"
+
+
+def test_numbers_go_on_where_old_changes_are_gone(folder: Path) -> None:
+    with closing(SqliteWriter(folder)) as writer:
+        for name in "abcde":
+            writer.create_collection(collection(name))
+        writer._connection.execute("DELETE FROM op_log WHERE seq <= 3")
+        assert [change.seq for change in writer.operations_after(0, 10)] == [4, 5]
+        writer._connection.execute("DELETE FROM op_log")
+        assert writer.operations_after(0, 10) == []
+        assert writer.last_seq() == 5
+    with closing(SqliteWriter(folder)) as writer:
+        assert writer.last_seq() == 5
+        assert writer.visible() == (5, [])
+        writer.create_collection(collection("f"))
+        assert [change.seq for change in writer.operations_after(0, 10)] == [6]
+        assert writer.collection(ACME, "f").created_seq == 6

@@ -25,9 +25,11 @@ def test_store_that_does_not_exist_reads_as_an_empty_one(reader: Reader) -> None
     assert reader.operations_after(0, 10) == []
     assert reader.all_collections() == []
     assert reader.collections(ACME, "", 10) == []
-    assert list(reader.searchable_ids()) == []
+    assert reader.visible() == (0, [])
     assert reader.searchable(ACME, "papers", "0" * 16) is None
     assert not reader.has_content(ACME, content(1).content_id)
+    with pytest.raises(CollectionNotFound):
+        reader.text_hits(ACME, "papers", '"part"', 10)
     with pytest.raises(CollectionNotFound):
         reader.artifacts(ACME, "papers", "", 10)
 

@@ -60,7 +60,7 @@ def test_deletion_of_several_is_seen_all_or_nothing(writer: Writer, reader: Read
     def names_seen() -> set[tuple[str, ...]]:
         seen = set()
         while not stop.is_set():
-            seen.add(tuple(sorted(name for _, _, name, _ in reader.searchable_ids())))
+            seen.add(tuple(sorted(found.artifact for found in reader.visible()[1])))
         return seen
 
     batches = [[f"{batch}-{number}" for number in range(8)] for batch in range(10)]

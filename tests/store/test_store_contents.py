@@ -31,7 +31,7 @@ def test_content_given_by_id_is_shared_with_the_artifact_that_brought_it(writer:
     writer.commit_artifact(new_artifact("a", SHARED))
     second = new_artifact("b", SHARED.content_id, collection="other")
     writer.commit_artifact(second)
-    assert writer.searchable(ACME, "other", second.doc_id) == searchable(second, SHARED)
+    assert writer.searchable(ACME, "other", second.doc_id) == searchable(second, SHARED, 5)
 
 
 def test_content_that_is_held_already_is_not_written_again(writer: Writer) -> None:

@@ -22,6 +22,7 @@ from store import samples
 from store.conftest import ENGINES
 from store.model import ModelStore, assert_same
 from treespan.errors import TreespanError
+from treespan.filters import Condition, Operator
 from treespan.store import open_reader, open_writer
 
 if TYPE_CHECKING:
@@ -114,6 +115,18 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(tenant=TENANTS, collection=COLLECTIONS, names=st.lists(NAMES, max_size=4))
     def delete_several(self, tenant: Any, collection: str, names: list[str]) -> None:
         self.both(lambda store: store.delete_artifacts(tenant, collection, names))
+
+    @rule(tenant=TENANTS, collection=COLLECTIONS, name=NAMES, note=st.sampled_from(["x", "y"]))
+    def update(self, tenant: Any, collection: str, name: str, note: str) -> None:
+        metadata = samples.metadata(note=note)
+        self.both(
+            lambda store: store.update_artifact(tenant, collection, name, f"{note}.md", metadata)
+        )
+
+    @rule(tenant=TENANTS, collection=COLLECTIONS, names=st.lists(NAMES, min_size=1, unique=True))
+    def delete_matching(self, tenant: Any, collection: str, names: list[str]) -> None:
+        where = Condition("artifact", Operator.IN, tuple(names))
+        self.both(lambda store: store.delete_matching(tenant, collection, where))
 
     @rule()
     def restart(self) -> None:

@@ -151,18 +151,6 @@ def test_writer_sees_its_own_commits_as_changes(writer: Writer) -> None:
     assert not writer.changed()
 
 
-def test_changed_looks_outside_a_reading_under_way(writer: Writer, reader: Reader) -> None:
-    writer.create_collection(collection())
-    writer.commit_artifact(new_artifact("a", content(1)))
-    ids = reader.searchable_ids()
-    assert next(ids)[2] == "a"
-    reader.changed()
-    writer.commit_artifact(new_artifact("b", content(1)))
-    assert reader.changed()
-    assert reader.last_seq() == 3
-    assert list(ids) == []
-
-
 def test_engine_names_itself_and_its_version(reader: Reader) -> None:
     name, version = reader.engine().split()
     assert name.isalpha()

@@ -27,6 +27,9 @@ _METADATA = {
     "date": "date",
     "dcterms.created": "date",
     "article:published_time": "date",
+    "content-language": "language",
+    "dcterms.language": "language",
+    "dc.language": "language",
 }
 """Names of `meta` elements that are kept, and what they are called."""
 
@@ -70,7 +73,8 @@ def _head(root: LexborNode) -> tuple[str, dict[str, str]]:
     """Return the title and the metadata that the page states."""
     head = _Head()
     walk(root, head.enter, lambda _: None)
-    language = (root.attributes.get("lang") or "").strip()
+    attributes = root.attributes
+    language = (attributes.get("lang") or attributes.get("xml:lang") or "").strip()
     if language:
         head.metadata["language"] = language
     return head.title or head.other_title, head.metadata
@@ -92,7 +96,8 @@ class _Head:
         return node.tag in ("html", "head")
 
     def _meta(self, attributes: dict[str, str | None]) -> None:
-        name = (attributes.get("name") or attributes.get("property") or "").lower()
+        names = (attributes.get(key) for key in ("name", "property", "http-equiv"))
+        name = next(filter(None, names), "").lower()
         content = " ".join((attributes.get("content") or "").split())
         if name == "og:title":
             self.other_title = content

@@ -1,6 +1,8 @@
-"""`treespan artifacts`, `collections` and `delete`: what is stored."""
+"""`treespan artifacts` and `treespan collections`: what is stored."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import click
 from rich.text import Text
@@ -8,30 +10,36 @@ from rich.text import Text
 from treespan.cli.connection import Connection, collection_option, json_option, pass_connection
 from treespan.cli.plain import plain
 from treespan.cli.screen import echo_json, one_line, show, table
-from treespan.errors import ArtifactNotFound
+from treespan.cli.where_option import WHERE_HELP, where_option
 from treespan.v1.ingest_service_pb2 import Artifact, Collection
 
+if TYPE_CHECKING:
+    from treespan.filters import Filter
 
-@click.command()
+
+@click.command(epilog=WHERE_HELP)
 @collection_option
+@where_option
 @json_option
 @pass_connection
-def artifacts(connection: Connection, collection: str, as_json: bool) -> None:
-    """List the artifacts of a collection."""
+def artifacts(connection: Connection, collection: str, where: Filter | None, as_json: bool) -> None:
+    """List the artifacts of a collection; with --where those that are searchable and like this."""
     with connection.client() as client:
-        found = client.list_artifacts(collection)
+        found = client.list_artifacts(collection, where=where)
         if as_json:
             for artifact in found:
                 echo_json(plain(artifact))
             return
         numbers = ("pages", "chunks", "tokens", "warnings")
-        shown = table("artifact", "state", "type", *numbers, numbers=numbers)
+        shown = table("artifact", "state", "type", "language", *numbers, numbers=numbers)
         for artifact in found:
             shown.add_row(*_artifact_row(artifact))
     if shown.row_count:
         show(shown)
-    else:
+    elif where is None:
         click.echo(f"collection {collection!r} is empty")
+    else:
+        click.echo(f"no artifact of collection {collection!r} is like this")
 
 
 @click.command()
@@ -56,35 +64,13 @@ def collections(connection: Connection, as_json: bool) -> None:
         click.echo("there is no collection")
 
 
-@click.command()
-@click.argument("artifacts", nargs=-1, required=True, metavar="ARTIFACT...")
-@collection_option
-@pass_connection
-def delete(connection: Connection, artifacts: tuple[str, ...], collection: str) -> None:
-    """Delete artifacts, and take them out of all answers.
-
-    One that does not exist is reported, and the others are deleted all the same.
-    """
-    failed = False
-    with connection.client() as client:
-        for artifact in artifacts:
-            try:
-                client.delete_artifact(artifact, collection)
-            except ArtifactNotFound as error:
-                click.echo(f"Error: {error.message}", err=True)
-                failed = True
-            else:
-                click.echo(f"deleted {artifact}")
-    if failed:
-        raise click.exceptions.Exit(1)
-
-
 def _artifact_row(artifact: Artifact) -> tuple[Text, ...]:
     state = Artifact.State.Name(artifact.state).removeprefix("STATE_")
     return (
         Text(one_line(artifact.artifact)),
         Text(state, style="" if artifact.state == Artifact.STATE_POPULATED else "yellow"),
         Text(artifact.media_type),
+        Text(one_line(artifact.language) or "-"),
         Text(f"{artifact.page_count:,}" if artifact.page_count else "-"),
         Text(f"{artifact.chunk_count:,}"),
         Text(f"{artifact.token_count:,}"),

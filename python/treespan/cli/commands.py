@@ -31,9 +31,15 @@ _COMMANDS: Final = {
     "tree": _Command("treespan.cli.tree", "Draw an artifact's tree."),
     "artifacts": _Command("treespan.cli.catalogue", "List the artifacts of a collection."),
     "collections": _Command("treespan.cli.catalogue", "List the collections."),
-    "delete": _Command("treespan.cli.catalogue", "Delete artifacts."),
+    "update": _Command("treespan.cli.update", "Change an artifact's metadata or file name."),
+    "delete": _Command("treespan.cli.delete", "Delete artifacts, by name or by filter."),
     "status": _Command("treespan.cli.status", "Say what both services are, hold and allow."),
     "models": _Command("treespan.cli.models", "Convert, list and check embedding models."),
+    "backup": _Command("treespan.cli.store", "Copy the store into a file, while all goes on."),
+    "restore": _Command("treespan.cli.store", "Put a backup in the place of the store."),
+    "check": _Command("treespan.cli.store", "Check the store, and repair what can be."),
+    "vacuum": _Command("treespan.cli.store", "Give the space of deleted documents back."),
+    "stats": _Command("treespan.cli.store", "Show what the store holds, and its sizes."),
     "config": _Command("treespan.cli.settings", "Print every setting and where it came from."),
 }
 

@@ -18,6 +18,7 @@ from treespan.cli.draw_answer import (
 from treespan.cli.plain import plain
 from treespan.cli.query_options import query_options
 from treespan.cli.screen import echo_json, screen
+from treespan.cli.where_option import WHERE_HELP
 from treespan.client import SearchKeywords
 from treespan.errors import ArtifactNotReady
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from treespan.v1.node_pb2 import Node
 
 
-@click.command()
+@click.command(epilog=WHERE_HELP)
 @click.argument("question")
 @collection_option
 @query_options

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from treespan.cli.connection import Connection, collection_option, json_option, pass_connection
 from treespan.cli.files import sources
 from treespan.cli.ingest_report import Bars, outcome_json, outcome_lines, summary
+from treespan.cli.metadata_pairs import metadata_of_pairs
 from treespan.cli.screen import echo_json, screen, show
 from treespan.cli.uploads import Job, Result, outcomes
-from treespan.client.metadata import metadata_values
-from treespan.errors import CollectionNotFound, InvalidField
+from treespan.errors import CollectionNotFound
 
 if TYPE_CHECKING:
     from treespan.cli.uploads import Outcome
-    from treespan.client import Client, MetadataInput
+    from treespan.client import Client
 
 
 @click.command()
@@ -69,7 +68,7 @@ def ingest(
     A file's artifact is named after its path within the folder given, with ":" for "/". One that
     cannot be ingested is reported, and the rest is done all the same.
     """
-    metadata = _metadata(pairs)
+    metadata = metadata_of_pairs("--metadata", pairs)
     with connection.client() as client:
         _ensure_collection(client, collection)
         failed = _run(Job(client, collection, metadata, password, jobs), paths, as_json)
@@ -105,26 +104,3 @@ def _run(job: Job, paths: tuple[Path, ...], as_json: bool) -> bool:
         console.print()
         show(summary(ended, time.monotonic() - started))
     return any(outcome.result is Result.FAILED for outcome in ended)
-
-
-def _metadata(pairs: tuple[str, ...]) -> MetadataInput:
-    metadata = dict(_pair(pair) for pair in pairs)
-    try:
-        metadata_values(metadata)
-    except InvalidField as error:
-        raise click.BadParameter(error.message, param_hint="--metadata") from error
-    return metadata
-
-
-def _pair(pair: str) -> tuple[str, Any]:
-    key, equals, value = pair.partition("=")
-    if not equals or not key.removesuffix(":"):
-        raise click.BadParameter(f"{pair!r} is not KEY=VALUE", param_hint="--metadata")
-    if not key.endswith(":"):
-        return key, value
-    try:
-        return key[:-1], json.loads(value)
-    except ValueError as error:
-        raise click.BadParameter(
-            f"{value!r} is not JSON: {error}", param_hint="--metadata"
-        ) from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from treespan.cli.screen import echo_json, notices, screen, table
+from treespan.cli.screen import echo_json, notices, screen, show, table
 from treespan.config import ConfigError, load
 from treespan.models.cache import (
     add_folder,
@@ -89,17 +89,10 @@ def list_models(settings: _Settings, as_json: bool) -> None:
         about = f"run: {model.install}" if model.state == "missing" else model.about
         size = f"{model.bytes / 1e6:.0f}" if model.bytes else ""
         chosen = "*" if model.name == settings.models.embedding else ""
-        shown.add_row(
-            model.name + chosen,
-            model.state,
-            str(model.dimension),
-            str(model.max_tokens),
-            size,
-            about,
-        )
-    console = screen()
-    console.print(shown)
-    console.print(f"\n* chosen by models.embedding; cache: {settings.cache}")
+        numbers = (str(model.dimension), str(model.max_tokens), size)
+        shown.add_row(model.name + chosen, model.state, *numbers, about)
+    show(shown)
+    screen().print(f"\n* chosen by models.embedding; cache: {settings.cache}", soft_wrap=True)
 
 
 @models.command()
@@ -149,7 +142,7 @@ def check(settings: _Settings, model: str | None, as_json: bool) -> None:
             facts.add_row(
                 name.replace("_", " "), f"{value:.4g}" if isinstance(value, float) else str(value)
             )
-        screen().print(facts)
+        show(facts)
         for problem in found.problems:
             notices().print(problem, style="bold red")
     if found.problems:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
+from treespan.cli.where_option import where_option
 from treespan.client import SearchKeywords
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _OPTIONS = [
         multiple=True,
         help="Search this artifact; may be repeated.",
     ),
+    where_option,
     click.option("-n", "--limit", type=click.IntRange(1, 10_000), help="Most hits.  [default: 10]"),
     click.option(
         "-b",

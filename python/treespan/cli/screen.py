@@ -46,7 +46,15 @@ def notices() -> Console:
 def show(shown: Table) -> None:
     """Write a table; where there is no terminal, no cell is broken to fit a width."""
     console = screen()
-    console.print(shown, width=None if console.is_terminal else _UNBOUNDED, crop=False)
+    if not console.is_terminal:
+        # A console that does not know its width takes 80, and no table may be wider than it.
+        console.width = _UNBOUNDED
+    console.print(shown, crop=False)
+
+
+def megabytes(size: int) -> str:
+    """Return a size in bytes as "0.4 MB" or "1,234.5 MB"."""
+    return f"{size / 1e6:,.1f} MB"
 
 
 def counted(number: int, noun: str) -> str:

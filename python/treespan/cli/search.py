@@ -9,10 +9,11 @@ from treespan.cli.draw_answer import answer_summary, draw_hit
 from treespan.cli.plain import plain
 from treespan.cli.query_options import query_options
 from treespan.cli.screen import echo_json, screen
+from treespan.cli.where_option import WHERE_HELP
 from treespan.client import SearchKeywords
 
 
-@click.command()
+@click.command(epilog=WHERE_HELP)
 @click.argument("question")
 @collection_option
 @query_options

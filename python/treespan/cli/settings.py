@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
+from treespan.cli.screen import echo_json, printable, show, table
 from treespan.config import ConfigError, load
 
 
@@ -23,12 +22,16 @@ def config(file: Path | None, *, as_json: bool) -> None:
     except ConfigError as error:
         raise click.ClickException(str(error)) from error
     if as_json:
-        click.echo(json.dumps([dataclasses.asdict(setting) for setting in settings], indent=2))
+        echo_json([dataclasses.asdict(setting) for setting in settings], indent=2)
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("setting", "value", "from"):
-        table.add_column(heading)
+    shown = table("setting", "value", "from")
     for setting in settings:
         style = "" if setting.source == "default" else "bold"
-        table.add_row(setting.name, str(setting.value), setting.source, style=style)
-    Console().print(table)
+        cells = (setting.name, _value(setting.value), setting.source)
+        shown.add_row(*(Text(cell) for cell in cells), style=style)
+    show(shown)
+
+
+def _value(value: object) -> str:
+    """Return a value as it is shown; an empty string in quotes, since nothing is easily missed."""
+    return printable(str(value)) if value != "" else '""'

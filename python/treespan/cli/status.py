@@ -9,7 +9,7 @@ from rich.text import Text
 
 from treespan.cli.connection import Connection, json_option, pass_connection
 from treespan.cli.plain import plain
-from treespan.cli.screen import echo_json, one_line, show, table
+from treespan.cli.screen import counted, echo_json, megabytes, one_line, show, table
 from treespan.errors import TreespanError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _show(ingest: _Health, search: _Health, info: GetServerInfoResponse | None) 
     show(facts)
     if info and info.collections:
         click.echo()
-        numbers = ("documents", "vectors", "sealed", "segments")
+        numbers = ("documents", "vectors", "sealed", "segments", "memory")
         shown = table("collection", *numbers, numbers=numbers)
         for collection in info.collections:
             shown.add_row(*_collection_row(collection))
@@ -86,6 +86,9 @@ def _facts(info: GetServerInfoResponse) -> Iterator[tuple[str, str]]:
     yield "model", f"{info.embedding_model}, {info.dimension} dimensions"
     yield "store", info.store
     yield "changes", f"{info.applied_seq:,} of {info.store_seq:,} applied"
+    yield "lag", counted(info.lag, "change")
+    memory = sum(collection.memory_bytes for collection in info.collections)
+    yield "memory", f"{megabytes(memory)} of vectors and graphs"
     yield "processor", info.simd
     yield (
         "limits",
@@ -97,4 +100,8 @@ def _facts(info: GetServerInfoResponse) -> Iterator[tuple[str, str]]:
 
 def _collection_row(collection: CollectionInfo) -> tuple[Text, ...]:
     counts = (collection.documents, collection.rows, collection.sealed_rows, collection.segments)
-    return (Text(one_line(collection.collection)), *(Text(f"{count:,}") for count in counts))
+    return (
+        Text(one_line(collection.collection)),
+        *(Text(f"{count:,}") for count in counts),
+        Text(megabytes(collection.memory_bytes)),
+    )

@@ -10,23 +10,32 @@
             ...  # chunk.text, chunk.previous_texts, chunk.next_texts, chunk.page_start
 
 Answers are the generated messages of `treespan.v1`, typed and documented there; metadata goes in as
-a dict of Python values and comes back as one by `metadata_of`. Failures are the classes of
+a dict of Python values and comes back as one by `metadata_of`; `where=` takes a filter, written as
+`(key("year") >= 2024) & key("tags").contains("climate")`. Failures are the classes of
 `treespan.errors`, chosen by the server's machine-readable reason.
 """
 
 from treespan.client.blocking import Client
 from treespan.client.coroutines import AsyncClient
+from treespan.client.filter_message import filter_message
 from treespan.client.metadata import MetadataInput, MetadataOutput, metadata_of
 from treespan.client.requests import ContextKeywords, Query, SearchKeywords, search_request
+from treespan.client.where import Key, Operand, Where, WhereInput, key
 
 __all__ = [
     "AsyncClient",
     "Client",
     "ContextKeywords",
+    "Key",
     "MetadataInput",
     "MetadataOutput",
+    "Operand",
     "Query",
     "SearchKeywords",
+    "Where",
+    "WhereInput",
+    "filter_message",
+    "key",
     "metadata_of",
     "search_request",
 ]

@@ -13,8 +13,11 @@ from treespan.client.channel import INGEST_ADDRESS, SEARCH_ADDRESS, call_metadat
 from treespan.client.failures import error_of_item, translated
 from treespan.client.health import HEALTH_CHECK, health_request, is_ready
 from treespan.client.requests import (
+    artifact_update,
     collection_update,
+    delete_request,
     expand_request,
+    list_request,
     search_request,
     text_request,
 )
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from treespan.client.health import Service
     from treespan.client.metadata import MetadataInput
     from treespan.client.requests import ExpandKeywords, Query, SearchKeywords
+    from treespan.client.where import WhereInput
     from treespan.v1.node_pb2 import Node
 
 Req = TypeVar("Req")
@@ -202,9 +206,14 @@ class AsyncClient:
         request = ingest_pb2.GetArtifactRequest(collection=collection, artifact=artifact)
         return (await self._ask_ingest(self._ingest.GetArtifact, request)).artifact
 
-    async def list_artifacts(self, collection: str) -> AsyncIterator[ingest_pb2.Artifact]:
-        """Yield all artifacts of a collection by name; pages are fetched as they are needed."""
-        request = ingest_pb2.ListArtifactsRequest(collection=collection)
+    async def list_artifacts(
+        self, collection: str, *, where: WhereInput | None = None
+    ) -> AsyncIterator[ingest_pb2.Artifact]:
+        """Yield all artifacts of a collection by name; pages are fetched as they are needed.
+
+        `where` keeps those that are POPULATED and like this; it may ask for keys of artifacts only.
+        """
+        request = list_request(collection, where)
         while True:
             page = await self._ask_ingest(self._ingest.ListArtifacts, request)
             for found in page.artifacts:
@@ -221,6 +230,46 @@ class AsyncClient:
             collection=collection, artifact=artifact, allow_missing=missing_ok
         )
         return (await self._ask_ingest(self._ingest.DeleteArtifact, request)).seq
+
+    async def update_artifact(
+        self,
+        artifact: str,
+        collection: str,
+        *,
+        file_name: str | None = None,
+        metadata: MetadataInput | None = None,
+        remove: Iterable[str] = (),
+        replace: bool = False,
+    ) -> ingest_pb2.UpdateArtifactResponse:
+        """Change an artifact's file name and metadata; nothing is read or embedded anew.
+
+        Keys in `metadata` are set, those in `remove` removed, and all others kept; with `replace`
+        the metadata given takes the place of all there was.
+        """
+        request = artifact_update(
+            artifact, collection, file_name, metadata, remove, replace=replace
+        )
+        return await self._ask_ingest(self._ingest.UpdateArtifact, request)
+
+    async def delete_artifacts(
+        self,
+        collection: str,
+        *,
+        names: Iterable[str] | None = None,
+        where: WhereInput | None = None,
+        validate_only: bool = False,
+        missing_ok: bool = False,
+    ) -> ingest_pb2.BatchDeleteArtifactsResponse:
+        """Delete several artifacts in one step, all of them or none.
+
+        Those of these `names` that are like `where`; one of both is enough. `validate_only` says
+        what would be deleted and deletes nothing. Without `missing_ok`, a name that does not exist
+        is `ArtifactNotFound`; with it, the call may be repeated until it succeeds.
+        """
+        request = delete_request(
+            collection, names, where, validate_only=validate_only, missing_ok=missing_ok
+        )
+        return await self._ask_ingest(self._ingest.BatchDeleteArtifacts, request)
 
     async def get_node(self, node_id: str, collection: str) -> ingest_pb2.GetNodeResponse:
         """Return one node and the artifact that holds it."""

@@ -38,22 +38,8 @@ def metadata_of(values: Mapping[str, MetadataValue]) -> MetadataOutput:
     return {key: _python(value) for key, value in values.items()}
 
 
-def _value(field: str, value: object) -> MetadataValue:
-    if isinstance(value, list | tuple):
-        return MetadataValue(list_value=_list(field, value))
-    return _scalar(field, value)
-
-
-def _list(field: str, values: Sequence[object]) -> MetadataList:
-    scalars = [_scalar(f"{field}[{at}]", value) for at, value in enumerate(values)]
-    kinds = {scalar.WhichOneof("value") for scalar in scalars}
-    if len(kinds) > 1:
-        names = " and ".join(sorted(str(kind).removesuffix("_value") for kind in kinds))
-        raise InvalidField(field, f"the list mixes {names} values; give values of one kind")
-    return MetadataList(values=scalars)
-
-
-def _scalar(field: str, value: object) -> MetadataValue:
+def scalar_value(field: str, value: object) -> MetadataValue:
+    """Return one value, no list, as a message; raises as `metadata_values` does."""
     match value:
         case bool():
             return MetadataValue(bool_value=value)
@@ -77,6 +63,21 @@ def _scalar(field: str, value: object) -> MetadataValue:
         f"a value of type {type(value).__name__} cannot be kept; "
         "give str, int, float, bool, date, datetime, or a list of one of them",
     )
+
+
+def _value(field: str, value: object) -> MetadataValue:
+    if isinstance(value, list | tuple):
+        return MetadataValue(list_value=_list(field, value))
+    return scalar_value(field, value)
+
+
+def _list(field: str, values: Sequence[object]) -> MetadataList:
+    scalars = [scalar_value(f"{field}[{at}]", value) for at, value in enumerate(values)]
+    kinds = {scalar.WhichOneof("value") for scalar in scalars}
+    if len(kinds) > 1:
+        names = " and ".join(sorted(str(kind).removesuffix("_value") for kind in kinds))
+        raise InvalidField(field, f"the list mixes {names} values; give values of one kind")
+    return MetadataList(values=scalars)
 
 
 def _timestamp(field: str, value: datetime) -> Timestamp:

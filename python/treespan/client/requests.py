@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, Unpack
 
 from google.protobuf.field_mask_pb2 import FieldMask
 
+from treespan.client.filter_message import filter_message
 from treespan.client.metadata import metadata_values
 from treespan.errors import InvalidField
 from treespan.v1.context_filter_pb2 import ContextFilter
 from treespan.v1.ingest_service_pb2 import (
+    Artifact,
+    BatchDeleteArtifactsRequest,
     Collection,
     IngestTextRequest,
+    ListArtifactsRequest,
+    UpdateArtifactRequest,
     UpdateCollectionRequest,
 )
 from treespan.v1.search_service_pb2 import ContextOptions, ExpandRequest, SearchRequest, Vector
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treespan.client.metadata import MetadataInput
+    from treespan.client.where import WhereInput
 
 Query: TypeAlias = "str | Sequence[float] | NDArray[np.float32]"
 """A question or words, or a vector made by the collection's embedding model."""
@@ -52,6 +58,7 @@ class SearchKeywords(ContextKeywords, total=False):
     """Keywords of a search; meaning, ranges and defaults as in `treespan.v1.SearchRequest`."""
 
     artifacts: Sequence[str]
+    where: WhereInput | None
     limit: int | None
     score_threshold: float | None
     validate: bool
@@ -70,14 +77,15 @@ def search_request(
     """Return a request of Search, BatchSearch or Explain.
 
     Raises:
-        InvalidField: the mode is not known, or the vector is not one row of numbers.
+        InvalidField: the mode is not known, the vector is not one row of numbers, or the filter
+            is larger than the server takes.
         TypeError: a keyword is not known.
         ValueError: a number does not fit its field, such as a negative limit.
     """
     _refuse_unknown("search_request", keywords.keys() - SearchKeywords.__annotations__.keys())
     request = SearchRequest(
-        context_filter=ContextFilter(
-            collection=collection, artifacts=_names(keywords.get("artifacts", ()))
+        context_filter=_context_filter(
+            collection, keywords.get("artifacts", ()), keywords.get("where")
         ),
         limit=keywords.get("limit"),
         score_threshold=keywords.get("score_threshold"),
@@ -133,6 +141,84 @@ def collection_update(
             collection=collection, display_name=display_name or "", chunk_tokens=chunk_tokens or 0
         ),
         update_mask=FieldMask(paths=[name for name, value in given.items() if value is not None]),
+    )
+
+
+def list_request(collection: str, where: WhereInput | None) -> ListArtifactsRequest:
+    """Return a request of ListArtifacts for the first page."""
+    return ListArtifactsRequest(
+        collection=collection, metadata_filter=None if where is None else filter_message(where)
+    )
+
+
+def delete_request(
+    collection: str,
+    names: Iterable[str] | None,
+    where: WhereInput | None,
+    *,
+    validate_only: bool,
+    missing_ok: bool,
+) -> BatchDeleteArtifactsRequest:
+    """Return a request of BatchDeleteArtifacts.
+
+    Raises:
+        InvalidField: neither names nor a filter are given, or the names are none.
+    """
+    listed = _names(names or ())
+    if names is None and where is None:
+        raise InvalidField("context_filter", "nothing says what to delete; give names or where")
+    # With a filter beside it, an empty list would mean everything that the filter lets through.
+    if names is not None and not listed:
+        raise InvalidField("context_filter.artifacts", "names are given, but none is in the list")
+    return BatchDeleteArtifactsRequest(
+        context_filter=_context_filter(collection, listed, where),
+        validate_only=validate_only,
+        allow_missing=missing_ok,
+    )
+
+
+def artifact_update(
+    artifact: str,
+    collection: str,
+    file_name: str | None,
+    metadata: MetadataInput | None,
+    remove: Iterable[str],
+    *,
+    replace: bool,
+) -> UpdateArtifactRequest:
+    """Return a request that changes what is given.
+
+    Raises:
+        InvalidField: nothing is given, or a key is to be both set and removed.
+    """
+    given = metadata_values(metadata or {})
+    removed = _names(remove)
+    both = sorted(given.keys() & set(removed))
+    if both:
+        raise InvalidField("remove", f"{both[0]!r} is to be set as well; do one of them")
+    if replace and metadata is None:
+        raise InvalidField("metadata", "replace=True needs the metadata to put in place")
+    if replace and removed:
+        raise InvalidField("remove", "replace=True removes every key that is not given")
+    paths = ["file_name"] if file_name is not None else []
+    paths += ["metadata"] if replace else [f"metadata.{key}" for key in (*given, *removed)]
+    if not paths:
+        raise InvalidField("update_mask", "nothing to change; give file_name, metadata or remove")
+    return UpdateArtifactRequest(
+        artifact=Artifact(
+            artifact=artifact, collection=collection, file_name=file_name or "", metadata=given
+        ),
+        update_mask=FieldMask(paths=paths),
+    )
+
+
+def _context_filter(
+    collection: str, artifacts: Iterable[str], where: WhereInput | None
+) -> ContextFilter:
+    return ContextFilter(
+        collection=collection,
+        artifacts=_names(artifacts),
+        metadata_filter=None if where is None else filter_message(where),
     )
 
 

@@ -68,13 +68,16 @@ def enter_call(
     default_deadline_s: float,
 ) -> Call:
     """Make the call's description and set it as the current one."""
-    values = {key: value for key, value in metadata or () if isinstance(value, str)}
+    pairs = [(key, value) for key, value in metadata or () if isinstance(value, str)]
+    values = dict(pairs)
+    # Two names, one from the caller and one from a proxy perhaps, are no name: `check_tenant`.
+    tenants = dict.fromkeys(value for key, value in pairs if key == TENANT_KEY)
     known = time_remaining_s is not None and time_remaining_s < _NO_DEADLINE_S
     left_s = time_remaining_s if known and time_remaining_s is not None else default_deadline_s
     call = Call(
         method=method.rpartition("/")[2],
         request_id=_request_id(values.get(REQUEST_ID_KEY, "")),
-        tenant=Tenant(values.get(TENANT_KEY, DEFAULT_TENANT)),
+        tenant=Tenant(", ".join(tenants or (DEFAULT_TENANT,))),
         deadline=time.monotonic() + left_s,
     )
     _CURRENT.set(call)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treespan.errors import StoreUnavailable
+from treespan.store.address import folder_of
 from treespan.store.sqlite_reader import SqliteReader
 from treespan.store.sqlite_writer import SqliteWriter
+from treespan.store.upkeep import back_up, check_store, repair, restore, store_stats, vacuum
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from treespan.store.interface import Reader, Writer
 
-__all__ = ["open_reader", "open_writer"]
+__all__ = [
+    "back_up",
+    "check_store",
+    "open_reader",
+    "open_writer",
+    "repair",
+    "restore",
+    "store_stats",
+    "vacuum",
+]
 
 
 def open_reader(store: str | Path) -> Reader:
@@ -25,7 +36,7 @@ def open_reader(store: str | Path) -> Reader:
     Raises:
         StoreUnavailable: there is no engine for this kind of store, or it is a file.
     """
-    return SqliteReader(_folder(store))
+    return SqliteReader(folder_of(store))
 
 
 def open_writer(store: str | Path) -> Writer:
@@ -39,16 +50,4 @@ def open_writer(store: str | Path) -> Writer:
             version, or there is no engine for this kind of store.
         StoreDamaged: what is there is no database any more.
     """
-    return SqliteWriter(_folder(store))
-
-
-def _folder(store: str | Path) -> Path:
-    """Return the folder that a setting names."""
-    scheme, found, _ = str(store).partition("://")
-    if found:
-        # The rest of the address may hold a password.
-        raise StoreUnavailable(f'there is no store engine for "{scheme}://"; a store is a folder')
-    folder = Path(store)
-    if folder.exists() and not folder.is_dir():
-        raise StoreUnavailable(f"{folder} is a file; a store is a folder (store.path)")
-    return folder
+    return SqliteWriter(folder_of(store))

@@ -10,18 +10,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
+    from treespan.filters import Filter
     from treespan.store.records import (
         ArtifactRecord,
         CollectionCounts,
         CollectionRecord,
         Content,
         ContentId,
+        Matches,
         NewArtifact,
         Operation,
         SearchableDocument,
         Tenant,
+        TextHit,
+        Version,
     )
 
 
@@ -45,7 +49,11 @@ class Reader(Protocol):
         """Return the sequence number of the newest change; 0 for an empty store."""
 
     def operations_after(self, seq: int, limit: int) -> list[Operation]:
-        """Return the changes after `seq`, in order, at most `limit`."""
+        """Return the changes after `seq`, in order, at most `limit`.
+
+        Old changes are dropped one day (`vacuum`); where the first one returned is not `seq` + 1,
+        or none is while `last_seq` is later, those between are gone.
+        """
 
     def changed(self) -> bool:
         """Return whether there was a commit since the last call; the first call returns True.
@@ -75,9 +83,48 @@ class Reader(Protocol):
         """
 
     def artifacts(
-        self, tenant: Tenant, collection: str, after: str, limit: int
+        self,
+        tenant: Tenant,
+        collection: str,
+        after: str,
+        limit: int,
+        where: Filter | None = None,
     ) -> list[ArtifactRecord]:
         """Return the artifacts whose names sort after `after`, by name, at most `limit`.
+
+        Args:
+            tenant: The tenant.
+            collection: The collection.
+            after: Name that the list begins behind; empty for the first.
+            limit: Most artifacts.
+            where: Return only POPULATED artifacts that are like this; a filter of artifacts.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+            InvalidField: an operand has a type that the key has in no artifact.
+        """
+
+    def matching(self, tenant: Tenant, collection: str, where: Filter) -> Matches:
+        """Return the visible versions, or nodes of them, that a filter lets through.
+
+        Costs what the entries of the filter's keys cost, not a walk over all artifacts or nodes,
+        unless the answer itself is that large (a negation).
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+            InvalidField: an operand has a type that the key has in no artifact, or in no row.
+        """
+
+    def text_hits(
+        self, tenant: Tenant, collection: str, expression: str, limit: int
+    ) -> list[TextHit]:
+        """Return the nodes that a full-text expression finds, best first, at most `limit`.
+
+        Args:
+            tenant: The tenant.
+            collection: The collection.
+            expression: As `treespan.words` makes it.
+            limit: Most nodes.
 
         Raises:
             CollectionNotFound: there is no such collection.
@@ -101,16 +148,20 @@ class Reader(Protocol):
     def has_content(self, tenant: Tenant, content_id: ContentId) -> bool:
         """Return whether an artifact of the tenant holds this content."""
 
-    def searchable(self, tenant: Tenant, collection: str, doc_id: str) -> SearchableDocument | None:
-        """Return a visible document whole, or None where that version is visible no more."""
+    def searchable(
+        self, tenant: Tenant, collection: str, doc_id: str, *, vectors: bool = True
+    ) -> SearchableDocument | None:
+        """Return a visible document whole, or None where that version is visible no more.
 
-    def searchable_ids(self) -> Iterator[tuple[Tenant, str, str, str]]:
-        """Yield (tenant, collection, artifact, doc_id) of every POPULATED artifact.
-
-        All of one snapshot, taken at the first item: never older than a `last_seq` read before it.
-        So read `last_seq`, then this, then follow `operations_after` that seq; applying a change
-        that the snapshot holds already must be harmless.
+        Args:
+            tenant: The tenant.
+            collection: The collection.
+            doc_id: Id of the version.
+            vectors: False leaves `vector_nodes` and `vectors` empty: they are most of the bytes.
         """
+
+    def visible(self) -> tuple[int, list[Version]]:
+        """Return every visible version, and the last change that this state holds."""
 
     def close(self) -> None:
         """Close the connections; harmless when called again."""
@@ -179,6 +230,19 @@ class Writer(Reader, Protocol):
             TooLarge: a column of the content is larger than the engine can hold.
         """
 
+    def update_artifact(
+        self, tenant: Tenant, collection: str, name: str, file_name: str, metadata: bytes
+    ) -> int:
+        """Replace the file name and the metadata of a POPULATED artifact; return the seq.
+
+        Its content, its version and its key stay; its revision changes.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+            ArtifactNotFound: the collection has no such artifact.
+            ArtifactNotReady: it is not POPULATED.
+        """
+
     def delete_artifact(self, tenant: Tenant, collection: str, name: str) -> int:
         """Delete an artifact in any state and what only it held; return the seq.
 
@@ -195,4 +259,18 @@ class Writer(Reader, Protocol):
 
         Raises:
             CollectionNotFound: there is no such collection.
+        """
+
+    def delete_matching(
+        self, tenant: Tenant, collection: str, where: Filter
+    ) -> tuple[int, list[str]]:
+        """Delete the artifacts that are like this, in one transaction.
+
+        Returns:
+            The sequence number of the last deletion (`last_seq` where there was none to delete),
+            and the names of the artifacts deleted, sorted.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+            InvalidField: an operand has a type that the key has in no artifact.
         """

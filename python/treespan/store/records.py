@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import NewType
+from typing import TYPE_CHECKING, NewType
+
+if TYPE_CHECKING:
+    from treespan.filters import Instant
 
 Tenant = NewType("Tenant", str)
 ContentId = NewType("ContentId", str)
@@ -26,6 +29,7 @@ class Change(IntEnum):
     ARTIFACT_DELETED = 2
     COLLECTION_PUT = 3
     COLLECTION_DELETED = 4
+    ARTIFACT_UPDATED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,9 @@ class CollectionRecord:
     """When created, microseconds since 1970 UTC; set by the store. Only seq tells an order."""
     updated_us: int = 0
     """When last changed, likewise."""
+    created_seq: int = 0
+    """Sequence number of its creation; set by the store. Names it for good: another collection of
+    the same name, created later, has another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,16 @@ class WarningRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Cell:
+    """A typed cell of a table row."""
+
+    node: int
+    """Position of the row's node."""
+    column: str
+    value: str | int | float | bool | Instant
+
+
+@dataclass(frozen=True, slots=True)
 class Content:
     """A parsed, chunked and embedded file, shared by the artifacts that hold the same bytes."""
 
@@ -83,6 +100,10 @@ class Content:
     vectors: bytes = field(repr=False)
     """One row of f32 little-endian for each of `vector_nodes`, each of length 1."""
     warnings: tuple[WarningRecord, ...] = ()
+    language: str = ""
+    """A language tag, as the file or its script says; empty where unknown."""
+    cells: tuple[Cell, ...] = field(default=(), repr=False)
+    """Cells of table rows, for filters; only those that are not empty."""
 
     @property
     def vector_count(self) -> int:
@@ -116,7 +137,11 @@ class ArtifactRecord:
     created_us: int = 0
     """When it first became POPULATED, microseconds since 1970 UTC; 0 until then."""
     updated_us: int = 0
-    """When it last became POPULATED, likewise."""
+    """When it was last changed, likewise."""
+    ingested_us: int = 0
+    """When its content was last put in, likewise."""
+    language: str = ""
+    """Language of the content, as `Content.language`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +169,46 @@ class Operation:
     collection: str
     artifact: str = ""
     doc_id: str = ""
-    """ARTIFACT_PUT: the version that is visible from now on. ARTIFACT_DELETED: the version that is
-    visible no more; empty where there was none."""
+    """ARTIFACT_PUT, ARTIFACT_UPDATED: the version that is visible from now on. ARTIFACT_DELETED:
+    the version that is visible no more; empty where there was none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A visible version of an artifact."""
+
+    tenant: Tenant
+    collection: str
+    artifact: str
+    doc_id: str
+    key: int
+    """Sequence number of the ARTIFACT_PUT that made it visible: names it for good in this epoch."""
+    revision: int
+    """Sequence number of the last change of it: its `key`, or that of an ARTIFACT_UPDATED."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What a filter lets through."""
+
+    seq: int
+    """The last change that the filter saw."""
+    keys: bytes = field(repr=False)
+    """Keys of versions, ascending, u64 little-endian; with `nodes`, one for each of them."""
+    nodes: bytes | None = field(default=None, repr=False)
+    """None: all nodes of those versions. Else positions of nodes with a vector, u32 little-endian,
+    ascending within a key; `nodes[i]` is of `keys[i]`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextHit:
+    """A node found by its words."""
+
+    key: int
+    """Key of its version."""
+    node: int
+    score: float
+    """BM25 over the tenant's texts; higher is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +219,10 @@ class SearchableDocument:
     collection: str
     artifact: str
     doc_id: str
+    key: int
+    """As in `Version`."""
+    revision: int
+    """As in `Version`."""
     file_name: str
     title: str
     media_type: str

@@ -18,10 +18,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Row: TypeAlias = tuple[Any, ...]
+SqlValue: TypeAlias = str | bytes | int | float
 
 FILE_NAME: Final = "store.db"
 BUSY_TIMEOUT_MS: Final = 10_000
 """How long to wait for another process's lock; met only at creation, recovery and migration."""
+
+INCREMENTAL: Final = 2
+"""Value of auto_vacuum with which free pages can be given back to the disk, some at a time."""
 
 _WAL_LIMIT_BYTES = 64 * 2**20
 
@@ -32,6 +36,8 @@ def open_writing(path: Path) -> apsw.Connection:
         str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     )
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    # First of all, as the journal mode writes the first page: from then on only VACUUM changes it.
+    connection.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
     mode = connection.execute("PRAGMA journal_mode = WAL").get
     if mode != "wal":
         connection.close()
@@ -56,12 +62,12 @@ def open_reading(path: Path) -> apsw.Connection:
     return connection
 
 
-def rows(connection: apsw.Connection, statement: str, *values: str | bytes | int) -> list[Row]:
+def rows(connection: apsw.Connection, statement: str, *values: SqlValue) -> list[Row]:
     """Run a statement to its end and return its rows."""
     return connection.execute(statement, values).fetchall()
 
 
-def value(connection: apsw.Connection, statement: str, *values: str | bytes | int) -> Any:
+def value(connection: apsw.Connection, statement: str, *values: SqlValue) -> Any:
     """Run a statement and return the one column of its one row; None where it has no row."""
     found = rows(connection, statement, *values)
     return found[0][0] if found else None

@@ -5,11 +5,16 @@ These are parts of the writer's transactions, never transactions of their own.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treespan.errors import ArtifactNotFound, ModelMismatch
+from treespan.store.cells import pack_cells
+from treespan.store.checksum import content_checksum
+from treespan.store.derived import derive
 from treespan.store.records import Content
 from treespan.store.sqlite import rows
+from treespan.store.sqlite_derived import delete_chunks, insert_chunks, tenant_with_texts
 from treespan.store.sqlite_rows import warnings_column
 
 if TYPE_CHECKING:
@@ -17,15 +22,51 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from treespan.store.derived import Derived
     from treespan.store.records import CollectionRecord, ContentId, Tenant
 
 _FLOAT_BYTES = 4
 
 
-def held_content(
-    connection: apsw.Connection, collection: CollectionRecord, content: Content | ContentId
-) -> ContentId:
-    """Return the id of a content that the tenant has from now on, kept here where it is new.
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What takes long to make of a content, made before the transaction that writes it."""
+
+    cells: bytes
+    checksum: str
+    derived: Derived
+
+
+def prepared(content: Content) -> Prepared:
+    """Return what is written of a content beside its fields.
+
+    Raises:
+        ValueError: the content is not one that can be stored, see `derive` and `cells.plain`.
+    """
+    cells = pack_cells(content.cells)
+    return Prepared(
+        cells=cells,
+        checksum=content_checksum(content.tree, content.vector_nodes, content.vectors, cells),
+        derived=derive(content),
+    )
+
+
+def hold_content(
+    connection: apsw.Connection,
+    collection: CollectionRecord,
+    content: Content | ContentId,
+    ready: Prepared | None,
+) -> Derived | None:
+    """Keep a content where the tenant does not have it yet.
+
+    Args:
+        connection: The connection, inside a transaction.
+        collection: The collection of the artifact that is to hold it.
+        content: The content, or the id of one that is there.
+        ready: What `prepared` made of it; None where it seemed to be there already.
+
+    Returns:
+        What is derived from it where it is new, else None.
 
     Raises:
         ArtifactNotFound: it is given by id and the tenant does not have it.
@@ -42,23 +83,32 @@ def held_content(
     )
     if found:
         _check_dimension(collection, *found[0])
-    elif isinstance(content, Content):
-        _check_dimension(collection, content.vector_count, len(content.vectors))
-        _insert(connection, collection.tenant, content)
-    else:
+        return None
+    if not isinstance(content, Content):
         raise ArtifactNotFound(content_id, f"no artifact has the content {content_id!r} now")
-    return content_id
+    _check_dimension(collection, content.vector_count, len(content.vectors))
+    # Where it went between the look and the transaction, it is made here.
+    ready = ready or prepared(content)
+    _insert(connection, collection.tenant, content, ready)
+    return ready.derived
 
 
 def drop_unheld(
     connection: apsw.Connection, tenant: Tenant, content_ids: Iterable[ContentId]
 ) -> None:
     """Delete those of some contents that no artifact of the tenant holds any more."""
-    connection.executemany(
-        "DELETE FROM content WHERE tenant = ?1 AND content_id = ?2 AND NOT EXISTS"
-        " (SELECT 1 FROM artifact WHERE tenant = ?1 AND content_id = ?2)",
-        ((tenant, content_id) for content_id in content_ids),
-    )
+    for content_id in content_ids:
+        unheld = rows(
+            connection,
+            "SELECT t.id, c.id FROM content AS c JOIN tenant AS t ON t.name = c.tenant"
+            " WHERE c.tenant = ?1 AND c.content_id = ?2 AND NOT EXISTS"
+            " (SELECT 1 FROM artifact WHERE tenant = ?1 AND content_id = ?2)",
+            tenant,
+            content_id,
+        )
+        for number, content in unheld:
+            delete_chunks(connection, number, content)
+            connection.execute("DELETE FROM content WHERE id = ?", (content,))
 
 
 def _check_dimension(collection: CollectionRecord, vectors: int, vector_bytes: int) -> None:
@@ -71,11 +121,11 @@ def _check_dimension(collection: CollectionRecord, vectors: int, vector_bytes: i
         )
 
 
-def _insert(connection: apsw.Connection, tenant: Tenant, content: Content) -> None:
+def _insert(connection: apsw.Connection, tenant: Tenant, content: Content, ready: Prepared) -> None:
     connection.execute(
-        "INSERT INTO content (tenant, content_id, sha256, size_bytes, media_type, title,"
-        " page_count, node_count, vector_count, token_count, warnings)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO content (tenant, content_id, sha256, size_bytes, media_type, title, language,"
+        " page_count, node_count, vector_count, token_count, warnings, checksum)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             tenant,
             content.content_id,
@@ -83,14 +133,19 @@ def _insert(connection: apsw.Connection, tenant: Tenant, content: Content) -> No
             content.size_bytes,
             content.media_type,
             content.title,
+            content.language,
             content.page_count,
             content.node_count,
             content.vector_count,
             content.token_count,
             warnings_column(content.warnings),
+            ready.checksum,
         ),
     )
+    number = connection.last_insert_rowid()
     connection.execute(
-        "INSERT INTO content_bytes VALUES (?, ?, ?, ?)",
-        (connection.last_insert_rowid(), content.tree, content.vector_nodes, content.vectors),
+        "INSERT INTO content_bytes (content, tree, vector_nodes, vectors, cells)"
+        " VALUES (?, ?, ?, ?, ?)",
+        (number, content.tree, content.vector_nodes, content.vectors, ready.cells),
     )
+    insert_chunks(connection, tenant_with_texts(connection, tenant), number, ready.derived)

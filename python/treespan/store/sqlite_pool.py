@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -19,19 +19,17 @@ from treespan.store.sqlite_schema import check_readable, migrate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-_File: TypeAlias = "tuple[int, int] | None"
-"""Device and number of a file; None where there is none."""
+    from treespan.store.sqlite_file import FileNumber, StoreFile
 
 
 class ReadPool:
     """Connections that read one store file; safe from many threads."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, file: StoreFile) -> None:
+        self._store = file
         self._lock = threading.Lock()
-        self._file: _File = None
+        self._file: FileNumber = None
         self._idle: list[apsw.Connection] = []
         self._closed = False
 
@@ -56,11 +54,11 @@ class ReadPool:
         _close(idle)
 
     def _take(self) -> _Loan:
-        file = _file_at(self._path)
         stale: list[apsw.Connection] = []
         with self._lock:
             if self._closed:
                 raise StoreUnavailable("the store is closed")
+            file = self._store.look()
             if file != self._file:
                 stale, self._idle = self._idle, []
                 self._file = file
@@ -69,19 +67,26 @@ class ReadPool:
         _close(stale)
         return self._open(file)
 
-    def _open(self, file: _File) -> _Loan:
+    def _open(self, file: FileNumber) -> _Loan:
         if file is None:
             return _Loan(_empty_store(), None)
-        connection = open_reading(self._path)
+        connection = open_reading(self._store.path)
         try:
             exists = check_readable(connection)
         except BaseException:
             connection.close()
-            raise
-        if exists:
-            return _Loan(connection, file)
-        connection.close()
-        return _Loan(_empty_store(), None)
+            if self._store.number() == file:
+                raise
+            return self._open(self._store.look())
+        # Where another file came into its place meanwhile, the log read may be that other one's.
+        if self._store.number() != file:
+            connection.close()
+            return self._open(self._store.look())
+        if not exists:
+            connection.close()
+            connection, file = _empty_store(), None
+        self._store.require_store(exists=exists)
+        return _Loan(connection, file)
 
     def _give_back(self, loan: _Loan) -> None:
         with self._lock:
@@ -94,22 +99,23 @@ class ReadPool:
 class ChangeWatch:
     """Sees commits of other connections; safe from many threads."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, file: StoreFile) -> None:
+        self._store = file
         self._lock = threading.Lock()
         self._connection: apsw.Connection | None = None
         self._closed = False
-        self._file: _File = None
-        self._seen: tuple[_File, int] | None = None
+        self._file: FileNumber = None
+        self._seen: tuple[FileNumber, int] | None = None
 
     def changed(self) -> bool:
         """Return whether the file or its version differs from the last call's."""
         with self._lock:
             if self._closed:
                 raise StoreUnavailable("the store is closed")
-            state = self._state()
-            changed, self._seen = state != self._seen, state
-            return changed
+            # Where nothing can be seen now, what is seen next is a change.
+            before, self._seen = self._seen, None
+            self._seen = self._state()
+            return self._seen != before
 
     def close(self) -> None:
         """Close the connection for good."""
@@ -117,16 +123,17 @@ class ChangeWatch:
             self._closed = True
             self._forget()
 
-    def _state(self) -> tuple[_File, int]:
-        file = _file_at(self._path)
+    def _state(self) -> tuple[FileNumber, int]:
+        file = self._store.look()
         if file != self._file:
             self._forget()
         if file is None:
             return None, 0
         if self._connection is None:
-            self._connection, self._file = open_reading(self._path), file
+            self._connection, self._file = open_reading(self._store.path), file
         # Never inside a transaction: there the number stands still.
-        return file, value(self._connection, "PRAGMA data_version")
+        version = value(self._connection, "PRAGMA data_version")
+        return (file, version) if self._store.number() == file else self._state()
 
     def _forget(self) -> None:
         if self._connection is not None:
@@ -139,16 +146,8 @@ class _Loan:
     """A connection on loan."""
 
     connection: apsw.Connection
-    file: _File
+    file: FileNumber
     """The file it is open on; None for one that nobody is to have after this loan."""
-
-
-def _file_at(path: Path) -> _File:
-    try:
-        found = path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    return found.st_dev, found.st_ino
 
 
 def _empty_store() -> apsw.Connection:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import apsw
 
-from treespan.errors import ArtifactNotFound, CollectionNotFound
-from treespan.store.records import CollectionCounts, Tenant
+from treespan.errors import ArtifactNotFound
+from treespan.store.records import CollectionCounts, TextHit
 from treespan.store.sqlite import FILE_NAME, plain_errors, rows, snapshot, value
+from treespan.store.sqlite_file import StoreFile
+from treespan.store.sqlite_filters import matching, matching_artifacts
+from treespan.store.sqlite_find import find_collection, newest_seq, tenant_number
 from treespan.store.sqlite_pool import ChangeWatch, ReadPool
 from treespan.store.sqlite_rows import (
     SELECT_ARTIFACT,
@@ -17,25 +20,54 @@ from treespan.store.sqlite_rows import (
     SELECT_CONTENT,
     SELECT_OPERATION,
     SELECT_SEARCHABLE,
+    SELECT_VERSION,
     artifact_record,
     collection_record,
     content,
     operation,
     searchable_document,
+    version,
 )
+from treespan.store.sqlite_tables import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from treespan.filters import Filter
     from treespan.store.records import (
         ArtifactRecord,
         CollectionRecord,
         Content,
         ContentId,
+        Matches,
         Operation,
         SearchableDocument,
+        Tenant,
+        Version,
     )
+    from treespan.store.sqlite import SqlValue
+
+
+HEADING_WEIGHT: Final = 0.5
+"""Weight of a word of the title and headings above a node; one of its own text counts 1.
+
+All nodes below a heading share it: it says which part of a document is meant, not which node.
+"""
+
+_LIST_FIELD: Final = "metadata_filter"
+"""Path of the filter in the request that lists artifacts."""
+
+_TEXT_HITS: Final = f"""
+SELECT a.key, h.node, f.score
+FROM (SELECT rowid, -bm25({{table}}, {HEADING_WEIGHT}, 1.0) AS score FROM {{table}}
+      WHERE {{table}} MATCH ?) AS f
+     JOIN chunk AS h ON h.id = f.rowid
+     JOIN content AS c ON c.id = h.content
+     JOIN artifact AS a ON a.tenant = c.tenant AND a.content_id = c.content_id
+WHERE a.tenant = ? AND a.collection = ?
+ORDER BY f.score DESC, a.key, h.node LIMIT ?
+"""
 
 
 class SqliteReader:
@@ -47,8 +79,9 @@ class SqliteReader:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE_NAME
-        self._pool = ReadPool(self._path)
-        self._watch = ChangeWatch(self._path)
+        self._file = StoreFile(self._path)
+        self._pool = ReadPool(self._file)
+        self._watch = ChangeWatch(self._file)
 
     def engine(self) -> str:
         """Return the engine's name and version."""
@@ -135,21 +168,51 @@ class SqliteReader:
         return artifact_record(found[0])
 
     def artifacts(
-        self, tenant: Tenant, collection: str, after: str, limit: int
+        self,
+        tenant: Tenant,
+        collection: str,
+        after: str,
+        limit: int,
+        where: Filter | None = None,
     ) -> list[ArtifactRecord]:
         """Return the artifacts whose names sort after `after`, by name."""
         with self._snapshot() as connection:
-            find_collection(connection, tenant, collection)
+            record = find_collection(connection, tenant, collection)
+            condition = "a.tenant = ? AND a.collection = ? AND a.name > ?"
+            values: tuple[SqlValue, ...] = (tenant, collection, after)
+            if where is not None:
+                wanted, bound = matching_artifacts(connection, record, where, _LIST_FIELD)
+                # The plus keeps SQLite from walking all names instead of those that match.
+                condition = f"a.id IN ({wanted}) AND +a.tenant = ? AND +a.collection = ?"
+                condition += " AND +a.name > ?"
+                values = (*bound, *values)
             found = rows(
                 connection,
-                SELECT_ARTIFACT + "WHERE a.tenant = ? AND a.collection = ? AND a.name > ?"
-                " ORDER BY a.name LIMIT ?",
-                tenant,
-                collection,
-                after,
-                max(limit, 0),
+                f"{SELECT_ARTIFACT} WHERE {condition} ORDER BY a.name LIMIT ?",
+                *(*values, max(limit, 0)),
             )
         return [artifact_record(row) for row in found]
+
+    def matching(self, tenant: Tenant, collection: str, where: Filter) -> Matches:
+        """Return the visible versions, or nodes of them, that a filter lets through."""
+        with self._snapshot() as connection:
+            return matching(connection, find_collection(connection, tenant, collection), where)
+
+    def text_hits(
+        self, tenant: Tenant, collection: str, expression: str, limit: int
+    ) -> list[TextHit]:
+        """Return the nodes that a full-text expression finds, best first."""
+        with self._snapshot() as connection:
+            find_collection(connection, tenant, collection)
+            number = tenant_number(connection, tenant)
+            if number is None:
+                return []
+            found = rows(
+                connection,
+                _TEXT_HITS.format(table=text_table(number)),
+                *(expression, tenant, collection, max(limit, 0)),
+            )
+        return [TextHit(*row) for row in found]
 
     def artifact_by_doc_id(self, tenant: Tenant, collection: str, doc_id: str) -> ArtifactRecord:
         """Return the artifact whose visible version has this id."""
@@ -190,29 +253,24 @@ class SqliteReader:
             )
         return bool(found)
 
-    def searchable(self, tenant: Tenant, collection: str, doc_id: str) -> SearchableDocument | None:
+    def searchable(
+        self, tenant: Tenant, collection: str, doc_id: str, *, vectors: bool = True
+    ) -> SearchableDocument | None:
         """Return a visible document whole, or None where that version is visible no more."""
         with self._snapshot() as connection:
             found = rows(
                 connection,
                 SELECT_SEARCHABLE + "WHERE a.tenant = ? AND a.collection = ? AND a.doc_id = ?",
-                tenant,
-                collection,
-                doc_id,
+                *(vectors, vectors, tenant, collection, doc_id),
             )
         return searchable_document(found[0]) if found else None
 
-    def searchable_ids(self) -> Iterator[tuple[Tenant, str, str, str]]:
-        """Yield (tenant, collection, artifact, doc_id) of every POPULATED artifact."""
-        # All at once: a transaction held open while the caller loads documents would let the
-        # write-ahead log grow without bound.
+    def visible(self) -> tuple[int, list[Version]]:
+        """Return every visible version, and the last change that this state holds."""
         with self._snapshot() as connection:
-            found = rows(
-                connection,
-                "SELECT tenant, collection, name, doc_id FROM artifact WHERE doc_id IS NOT NULL",
-            )
-        for tenant, collection, name, doc_id in found:
-            yield Tenant(tenant), collection, name, doc_id
+            found = rows(connection, SELECT_VERSION + "ORDER BY key")
+            seq = newest_seq(connection)
+        return seq, [version(row) for row in found]
 
     def close(self) -> None:
         """Close the connections."""
@@ -228,17 +286,3 @@ class SqliteReader:
             snapshot(connection),
         ):
             yield connection
-
-
-def find_collection(connection: apsw.Connection, tenant: Tenant, name: str) -> CollectionRecord:
-    """Return a collection as the connection's transaction sees it; raises `CollectionNotFound`."""
-    found = rows(connection, SELECT_COLLECTION + "WHERE tenant = ? AND name = ?", tenant, name)
-    if not found:
-        raise CollectionNotFound(name)
-    return collection_record(found[0])
-
-
-def newest_seq(connection: apsw.Connection) -> int:
-    """Return the newest sequence number that the connection's transaction sees; 0 for none."""
-    seq: int = value(connection, "SELECT ifnull(max(seq), 0) FROM op_log")
-    return seq

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from treespan.store.cells import unpack_cells
 from treespan.store.records import (
     ArtifactRecord,
     ArtifactState,
@@ -14,6 +15,7 @@ from treespan.store.records import (
     Content,
     Operation,
     SearchableDocument,
+    Version,
     WarningRecord,
 )
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 SELECT_COLLECTION: Final = """
 SELECT tenant, name, display_name, embedding_model, embedding_fingerprint, dimension, chunk_tokens,
-       created_us, updated_us
+       created_us, updated_us, created_seq
 FROM collection
 """
 
@@ -31,21 +33,28 @@ SELECT a.tenant, a.collection, a.name, a.state, a.file_name, a.metadata,
        ifnull(a.doc_id, ''), ifnull(a.content_id, ''), ifnull(c.sha256, ''),
        ifnull(c.size_bytes, 0), ifnull(c.media_type, ''), ifnull(c.title, ''),
        ifnull(c.page_count, 0), ifnull(c.node_count, 0), ifnull(c.vector_count, 0),
-       ifnull(c.token_count, 0), ifnull(c.warnings, '[]'), a.created_us, a.updated_us
+       ifnull(c.token_count, 0), ifnull(c.warnings, '[]'), a.created_us, a.updated_us,
+       a.ingested_us, ifnull(c.language, '')
 FROM artifact AS a LEFT JOIN content AS c USING (tenant, content_id)
 """
 
 SELECT_CONTENT: Final = """
 SELECT c.content_id, c.sha256, c.size_bytes, c.media_type, c.title, c.page_count, c.node_count,
-       c.token_count, b.tree, b.vector_nodes, b.vectors, c.warnings
+       c.token_count, b.tree, b.vector_nodes, b.vectors, c.warnings,
+       c.language, b.cells
 FROM content AS c JOIN content_bytes AS b ON b.content = c.id
 """
 
 SELECT_SEARCHABLE: Final = """
-SELECT a.tenant, a.collection, a.name, a.doc_id, a.file_name, c.title, c.media_type, c.page_count,
-       a.metadata, b.tree, b.vector_nodes, b.vectors
+SELECT a.tenant, a.collection, a.name, a.doc_id, a.key, a.revision, a.file_name, c.title,
+       c.media_type, c.page_count, a.metadata, b.tree, iif(?, b.vector_nodes, x''),
+       iif(?, b.vectors, x'')
 FROM artifact AS a JOIN content AS c USING (tenant, content_id)
      JOIN content_bytes AS b ON b.content = c.id
+"""
+
+SELECT_VERSION: Final = """
+SELECT tenant, collection, name, doc_id, key, revision FROM artifact WHERE key IS NOT NULL
 """
 
 SELECT_OPERATION: Final = """
@@ -62,25 +71,30 @@ def collection_record(row: Row) -> CollectionRecord:
 
 def artifact_record(row: Row) -> ArtifactRecord:
     """Return a row of SELECT_ARTIFACT as a record."""
-    tenant, collection, name, state, *rest, warnings, created_us, updated_us = row
+    *names, state, file_name, metadata, doc_id, content_id = row[:8]
+    *counts, warnings, created_us, updated_us, ingested_us, language = row[8:]
     fields: Row = (
-        *(tenant, collection, name, ArtifactState(state)),
-        *rest,
-        *(_warnings.decode(warnings), created_us, updated_us),
+        *(*names, ArtifactState(state), file_name, metadata, doc_id, content_id),
+        *(*counts, _warnings.decode(warnings), created_us, updated_us, ingested_us, language),
     )
     return ArtifactRecord(*fields)
 
 
 def content(row: Row) -> Content:
     """Return a row of SELECT_CONTENT as a record."""
-    *rest, warnings = row
-    fields: Row = (*rest, _warnings.decode(warnings))
+    *rest, warnings, language, cells = row
+    fields: Row = (*rest, _warnings.decode(warnings), language, unpack_cells(cells))
     return Content(*fields)
 
 
 def searchable_document(row: Row) -> SearchableDocument:
     """Return a row of SELECT_SEARCHABLE as a record."""
     return SearchableDocument(*row)
+
+
+def version(row: Row) -> Version:
+    """Return a row of SELECT_VERSION as a record."""
+    return Version(*row)
 
 
 def operation(row: Row) -> Operation:

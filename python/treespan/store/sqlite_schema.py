@@ -1,106 +1,32 @@
-"""The schema of the SQLite store, and how an older one becomes the present one.
-
-    collection ─< artifact >─ content ── content_bytes        op_log        meta
-
-A content belongs to a tenant, and an artifact refers to it by tenant and id: no tenant can hold
-another's. The bytes of contents lie in a table of their own, so that listing never reads them.
-"""
+"""The schema of the SQLite store: which one a file has, and how it gets the present one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from treespan.errors import StoreUnavailable
-from treespan.store.sqlite import rows, transaction
+import apsw
+
+from treespan.errors import StoreDamaged, StoreUnavailable
+from treespan.store.sqlite import INCREMENTAL, rows, transaction, value
+from treespan.store.sqlite_tables import APPLICATION_ID, SCHEMA
+from treespan.store.sqlite_upgrade import from_1
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    import apsw
+    Migration: TypeAlias = str | Callable[[apsw.Connection], None]
 
-APPLICATION_ID: Final = 0x54535054
-"""Says that a file is a store of treespan: "TSPT" in the file's header."""
-
-_VERSION_1 = f"""
-PRAGMA application_id = {APPLICATION_ID};
-
-CREATE TABLE meta (
-    key   TEXT NOT NULL PRIMARY KEY,
-    value TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-INSERT INTO meta VALUES ('epoch', lower(hex(randomblob(16))));
-
-CREATE TABLE collection (
-    tenant                TEXT    NOT NULL,
-    name                  TEXT    NOT NULL,
-    display_name          TEXT    NOT NULL,
-    embedding_model       TEXT    NOT NULL,
-    embedding_fingerprint TEXT    NOT NULL,
-    dimension             INTEGER NOT NULL,
-    chunk_tokens          INTEGER NOT NULL,
-    created_us            INTEGER NOT NULL,
-    updated_us            INTEGER NOT NULL,
-    PRIMARY KEY (tenant, name)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE content (
-    id           INTEGER PRIMARY KEY,
-    tenant       TEXT    NOT NULL,
-    content_id   TEXT    NOT NULL,
-    sha256       TEXT    NOT NULL,
-    size_bytes   INTEGER NOT NULL,
-    media_type   TEXT    NOT NULL,
-    title        TEXT    NOT NULL,
-    page_count   INTEGER NOT NULL,
-    node_count   INTEGER NOT NULL,
-    vector_count INTEGER NOT NULL,
-    token_count  INTEGER NOT NULL,
-    warnings     TEXT    NOT NULL,
-    UNIQUE (tenant, content_id)
-) STRICT;
-
-CREATE TABLE content_bytes (
-    content      INTEGER PRIMARY KEY REFERENCES content (id) ON DELETE CASCADE,
-    tree         BLOB NOT NULL,
-    vector_nodes BLOB NOT NULL CHECK (length(vector_nodes) % 4 = 0),
-    vectors      BLOB NOT NULL
-) STRICT;
-
-CREATE TABLE artifact (
-    tenant     TEXT    NOT NULL,
-    collection TEXT    NOT NULL,
-    name       TEXT    NOT NULL,
-    state      INTEGER NOT NULL CHECK (state IN (1, 2, 3)),
-    file_name  TEXT    NOT NULL,
-    metadata   BLOB    NOT NULL,
-    doc_id     TEXT,
-    content_id TEXT,
-    created_us INTEGER NOT NULL,
-    updated_us INTEGER NOT NULL,
-    UNIQUE (tenant, collection, name),
-    UNIQUE (tenant, collection, doc_id),
-    FOREIGN KEY (tenant, collection) REFERENCES collection (tenant, name),
-    FOREIGN KEY (tenant, content_id) REFERENCES content (tenant, content_id),
-    CHECK ((state = 3) = (doc_id IS NOT NULL)),
-    CHECK ((state = 3) = (content_id IS NOT NULL))
-) STRICT;
-CREATE INDEX artifact_by_content ON artifact (tenant, content_id);
-
-CREATE TABLE op_log (
-    seq        INTEGER PRIMARY KEY,
-    change     INTEGER NOT NULL CHECK (change IN (1, 2, 3, 4)),
-    tenant     TEXT    NOT NULL,
-    collection TEXT    NOT NULL,
-    artifact   TEXT    NOT NULL,
-    doc_id     TEXT    NOT NULL
-) STRICT;
-"""
-
-MIGRATIONS: Final = (_VERSION_1,)
-"""MIGRATIONS[n] leads from schema n to n + 1; schema 0 is an empty file."""
+MIGRATIONS: Final[Sequence[Migration]] = (from_1,)
+"""MIGRATIONS[n] leads from schema n + 1 to n + 2; an empty file gets the present schema at once."""
 
 
-def schema_version(connection: apsw.Connection, newest: int = len(MIGRATIONS)) -> int:
+def newest_version(migrations: Sequence[Migration]) -> int:
+    """Return the number of the schema that migrations lead to."""
+    return 1 + len(migrations)
+
+
+def schema_version(connection: apsw.Connection, newest: int | None = None) -> int:
     """Return the schema of a file; 0 where nothing was written yet.
 
     Raises:
@@ -115,25 +41,45 @@ def schema_version(connection: apsw.Connection, newest: int = len(MIGRATIONS)) -
     )
     if application != APPLICATION_ID and (version or tables):
         raise StoreUnavailable("the file is a database of another program, not a treespan store")
-    if version > newest:
+    known = newest or newest_version(MIGRATIONS)
+    if version > known:
         raise StoreUnavailable(
             f"the store has schema {version} and was written by a later treespan; this one knows "
-            f"schemas up to {newest}: upgrade it"
+            f"schemas up to {known}: upgrade it"
         )
     return int(version)
 
 
-def migrate(connection: apsw.Connection, migrations: Sequence[str] = MIGRATIONS) -> None:
+def migrate(connection: apsw.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Bring a file to the present schema, one durable step a version; each is whole or undone.
 
     Raises:
         StoreUnavailable: the file is no store of treespan, or one of a later version.
+        StoreDamaged: what it holds does not fit together.
     """
-    found = schema_version(connection, len(migrations))
-    for version in range(found, len(migrations)):
+    found = schema_version(connection, newest_version(migrations))
+    if not found:
         with transaction(connection):
-            connection.execute(migrations[version])
-            connection.execute(f"PRAGMA user_version = {version + 1}")
+            connection.execute(SCHEMA)
+            _set_version(connection, newest_version(migrations))
+        return
+    with _references_unchecked(connection):
+        for version in range(found, newest_version(migrations)):
+            with transaction(connection):
+                _run(connection, migrations[version - 1])
+                _set_version(connection, version + 1)
+
+
+def free_pages_on_demand(connection: apsw.Connection) -> None:
+    """Let a file that an older version created give free pages back; it is rewritten once.
+
+    Where there is no room for that now, it is done when the store is opened again.
+    """
+    if value(connection, "PRAGMA auto_vacuum") == INCREMENTAL:
+        return
+    connection.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
+    with suppress(apsw.FullError, apsw.IOError):
+        connection.execute("VACUUM")
 
 
 def check_readable(connection: apsw.Connection) -> bool:
@@ -143,9 +89,33 @@ def check_readable(connection: apsw.Connection) -> bool:
         StoreUnavailable: the file is no store of treespan, or one of another version.
     """
     version = schema_version(connection)
-    if 0 < version < len(MIGRATIONS):
+    newest = newest_version(MIGRATIONS)
+    if 0 < version < newest:
         raise StoreUnavailable(
-            f"the store has schema {version}; schema {len(MIGRATIONS)} is read here: start the "
+            f"the store has schema {version}; schema {newest} is read here: start the "
             "ingest service of this version, which upgrades it"
         )
     return version > 0
+
+
+def _run(connection: apsw.Connection, migration: Migration) -> None:
+    if isinstance(migration, str):
+        connection.execute(migration)
+    else:
+        migration(connection)
+    if rows(connection, "PRAGMA foreign_key_check"):
+        raise StoreDamaged("rows of the store refer to rows that it lacks; restore it from a copy")
+
+
+def _set_version(connection: apsw.Connection, version: int) -> None:
+    connection.execute(f"PRAGMA user_version = {version}")
+
+
+@contextmanager
+def _references_unchecked(connection: apsw.Connection) -> Iterator[None]:
+    """Let tables be made anew that others refer to; only possible outside a transaction."""
+    connection.execute("PRAGMA foreign_keys = OFF")
+    try:
+        yield
+    finally:
+        connection.execute("PRAGMA foreign_keys = ON")

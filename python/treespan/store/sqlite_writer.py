@@ -7,43 +7,42 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import apsw
-
 from treespan.errors import (
     ArtifactNotFound,
     CollectionExists,
     CollectionNotEmpty,
     StoreUnavailable,
 )
-from treespan.store.records import ArtifactState, Change
-from treespan.store.sqlite import open_writing, plain_errors, rows, transaction, value
-from treespan.store.sqlite_content import drop_unheld, held_content
-from treespan.store.sqlite_reader import SqliteReader, find_collection, newest_seq
-from treespan.store.sqlite_schema import migrate
+from treespan.store.records import ArtifactState, Change, Content
+from treespan.store.sqlite import open_writing, plain_errors, rows, transaction
+from treespan.store.sqlite_artifact import (
+    ARTIFACT,
+    delete_artifact,
+    log_change,
+    put_artifact,
+    update_artifact,
+)
+from treespan.store.sqlite_content import drop_unheld, prepared
+from treespan.store.sqlite_derived import drop_empty_tenant
+from treespan.store.sqlite_filters import matching_artifacts
+from treespan.store.sqlite_find import find_collection, newest_seq
+from treespan.store.sqlite_reader import SqliteReader
+from treespan.store.sqlite_schema import free_pages_on_demand, migrate
 from treespan.store.writer_lock import WriterLock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    import apsw
+
+    from treespan.filters import Filter
     from treespan.store.records import (
         ArtifactRecord,
         CollectionRecord,
         NewArtifact,
         Tenant,
     )
-
-_ARTIFACT = "WHERE tenant = ? AND collection = ? AND name = ?"
-
-_PUT_ARTIFACT = """
-INSERT INTO artifact VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (tenant, collection, name) DO UPDATE SET
-    state = excluded.state, file_name = excluded.file_name, metadata = excluded.metadata,
-    doc_id = excluded.doc_id, content_id = excluded.content_id,
-    created_us = iif(content_id IS NULL, excluded.created_us, created_us),
-    updated_us = excluded.updated_us
-"""
-"""An artifact that was only reserved counts as created when its first content comes."""
 
 
 class SqliteWriter(SqliteReader):
@@ -72,7 +71,9 @@ class SqliteWriter(SqliteReader):
         except BaseException:
             self._writer_lock.close()
             raise
+        self._file.keep_to()
         self._turn = threading.Lock()
+        self._closed = False
 
     def create_collection(self, record: CollectionRecord) -> int:
         """Create a collection."""
@@ -84,9 +85,12 @@ class SqliteWriter(SqliteReader):
                 record.name,
             ):
                 raise CollectionExists(f"there is a collection {record.name!r} already")
+            seq = log_change(connection, Change.COLLECTION_PUT, record.tenant, record.name)
             now_us = _now_us()
             connection.execute(
-                "INSERT INTO collection VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO collection (tenant, name, display_name, embedding_model,"
+                " embedding_fingerprint, dimension, chunk_tokens, created_seq, created_us,"
+                " updated_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     record.tenant,
                     record.name,
@@ -95,11 +99,12 @@ class SqliteWriter(SqliteReader):
                     record.embedding_fingerprint,
                     record.dimension,
                     record.chunk_tokens,
+                    seq,
                     now_us,
                     now_us,
                 ),
             )
-            return _log(connection, Change.COLLECTION_PUT, record.tenant, record.name)
+            return seq
 
     def update_collection(self, record: CollectionRecord) -> int:
         """Replace the display name and chunk size of a collection."""
@@ -116,7 +121,7 @@ class SqliteWriter(SqliteReader):
                     record.name,
                 ),
             )
-            return _log(connection, Change.COLLECTION_PUT, record.tenant, record.name)
+            return log_change(connection, Change.COLLECTION_PUT, record.tenant, record.name)
 
     def delete_collection(self, tenant: Tenant, name: str, *, force: bool) -> tuple[int, int]:
         """Delete a collection and, with `force`, its artifacts."""
@@ -141,7 +146,8 @@ class SqliteWriter(SqliteReader):
             connection.execute(
                 "DELETE FROM collection WHERE tenant = ? AND name = ?", (tenant, name)
             )
-            return _log(connection, Change.COLLECTION_DELETED, tenant, name), len(held)
+            drop_empty_tenant(connection, tenant)
+            return log_change(connection, Change.COLLECTION_DELETED, tenant, name), len(held)
 
     def reserve_artifact(self, record: ArtifactRecord) -> None:
         """Name an artifact whose bytes are under way, unless it exists."""
@@ -149,7 +155,7 @@ class SqliteWriter(SqliteReader):
             find_collection(connection, record.tenant, record.collection)
             connection.execute(
                 "INSERT INTO artifact (tenant, collection, name, state, file_name, metadata,"
-                " created_us, updated_us) VALUES (?, ?, ?, ?, ?, ?, 0, 0)"
+                " ingested_us, created_us, updated_us) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0)"
                 " ON CONFLICT (tenant, collection, name) DO NOTHING",
                 (
                     record.tenant,
@@ -165,7 +171,7 @@ class SqliteWriter(SqliteReader):
         """Say that a reserved artifact's tree is built."""
         with self._transaction() as connection:
             connection.execute(
-                f"UPDATE artifact SET state = ? {_ARTIFACT} AND state = ?",
+                f"UPDATE artifact SET state = ? {ARTIFACT} AND state = ?",
                 (
                     ArtifactState.INITIALIZED,
                     tenant,
@@ -179,7 +185,7 @@ class SqliteWriter(SqliteReader):
         """Drop an artifact that never became POPULATED."""
         with self._transaction() as connection:
             connection.execute(
-                f"DELETE FROM artifact {_ARTIFACT} AND state <> ?",
+                f"DELETE FROM artifact {ARTIFACT} AND state <> ?",
                 (tenant, collection, name, ArtifactState.POPULATED),
             )
 
@@ -191,34 +197,31 @@ class SqliteWriter(SqliteReader):
 
     def commit_artifact(self, artifact: NewArtifact) -> int:
         """Make a version of an artifact visible, whole, in the place of the one before."""
-        names = (artifact.tenant, artifact.collection, artifact.name)
+        content = artifact.content
+        ready = None
+        if isinstance(content, Content) and not self.has_content(
+            artifact.tenant, content.content_id
+        ):
+            # Cutting words takes long: before the lock, so that others can write meanwhile.
+            ready = prepared(content)
         with self._transaction() as connection:
             collection = find_collection(connection, artifact.tenant, artifact.collection)
-            content_id = held_content(connection, collection, artifact.content)
-            before = value(connection, f"SELECT content_id FROM artifact {_ARTIFACT}", *names)
-            now_us = _now_us()
-            connection.execute(
-                _PUT_ARTIFACT,
-                (
-                    *names,
-                    ArtifactState.POPULATED,
-                    artifact.file_name,
-                    artifact.metadata,
-                    artifact.doc_id,
-                    content_id,
-                    now_us,
-                    now_us,
-                ),
-            )
-            if before is not None:
-                drop_unheld(connection, artifact.tenant, {before})
-            return _log(connection, Change.ARTIFACT_PUT, *names, artifact.doc_id)
+            return put_artifact(connection, collection, artifact, ready, _now_us())
+
+    def update_artifact(
+        self, tenant: Tenant, collection: str, name: str, file_name: str, metadata: bytes
+    ) -> int:
+        """Replace the file name and the metadata of a POPULATED artifact; return the seq."""
+        with self._transaction() as connection:
+            find_collection(connection, tenant, collection)
+            names = (tenant, collection, name)
+            return update_artifact(connection, names, file_name, metadata, _now_us())
 
     def delete_artifact(self, tenant: Tenant, collection: str, name: str) -> int:
         """Delete an artifact in any state and what only it held; return the seq."""
         with self._transaction() as connection:
             find_collection(connection, tenant, collection)
-            seq = _delete_artifact(connection, tenant, collection, name)
+            seq = delete_artifact(connection, tenant, collection, name)
             if seq is None:
                 raise ArtifactNotFound(name)
             return seq
@@ -228,22 +231,53 @@ class SqliteWriter(SqliteReader):
         with self._transaction() as connection:
             find_collection(connection, tenant, collection)
             for name in names:
-                _delete_artifact(connection, tenant, collection, name)
+                delete_artifact(connection, tenant, collection, name)
             return newest_seq(connection)
+
+    def delete_matching(
+        self, tenant: Tenant, collection: str, where: Filter
+    ) -> tuple[int, list[str]]:
+        """Delete the artifacts that are like this, in one transaction."""
+        with self._transaction() as connection:
+            record = find_collection(connection, tenant, collection)
+            wanted, values = matching_artifacts(connection, record, where)
+            found = rows(
+                connection,
+                f"SELECT a.name FROM ({wanted}) AS m CROSS JOIN artifact AS a USING (id)"
+                " ORDER BY a.name",
+                *values,
+            )
+            names = [name for (name,) in found]
+            for name in names:
+                delete_artifact(connection, tenant, collection, name)
+            return newest_seq(connection), names
 
     def close(self) -> None:
         """Close the connections and let the folder go."""
         super().close()
         with self._turn, plain_errors(self._path):
+            self._closed = True
             # Last of all: it is the one that may checkpoint when it closes.
             self._connection.close()
             self._writer_lock.close()
 
     @contextmanager
     def _transaction(self) -> Iterator[apsw.Connection]:
-        """Lend the connection that writes for one transaction, committed at the end."""
-        with plain_errors(self._path), self._turn, transaction(self._connection):
-            yield self._connection
+        """Lend the connection that writes for one transaction, committed at the end.
+
+        The file is looked at before and after: what is written to one that no path leads to any
+        more must not be acknowledged.
+        """
+        with plain_errors(self._path), self._turn:
+            self._require_open()
+            self._file.look()
+            with transaction(self._connection):
+                yield self._connection
+            self._file.look()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("the store is closed")
 
 
 def _opened(path: Path) -> apsw.Connection:
@@ -252,45 +286,11 @@ def _opened(path: Path) -> apsw.Connection:
         connection = open_writing(path)
         try:
             migrate(connection)
+            free_pages_on_demand(connection)
         except BaseException:
             connection.close()
             raise
         return connection
-
-
-def _delete_artifact(
-    connection: apsw.Connection, tenant: Tenant, collection: str, name: str
-) -> int | None:
-    """Delete an artifact and what only it held; return the seq, or None where there is none."""
-    deleted = rows(
-        connection,
-        f"DELETE FROM artifact {_ARTIFACT} RETURNING content_id, ifnull(doc_id, '')",
-        tenant,
-        collection,
-        name,
-    )
-    if not deleted:
-        return None
-    content_id, doc_id = deleted[0]
-    if content_id is not None:
-        drop_unheld(connection, tenant, {content_id})
-    return _log(connection, Change.ARTIFACT_DELETED, tenant, collection, name, doc_id)
-
-
-def _log(
-    connection: apsw.Connection,
-    change: Change,
-    tenant: Tenant,
-    collection: str,
-    artifact: str = "",
-    doc_id: str = "",
-) -> int:
-    """Append to the op log; return the seq: one writer at a time makes it the commit order."""
-    connection.execute(
-        "INSERT INTO op_log (change, tenant, collection, artifact, doc_id) VALUES (?, ?, ?, ?, ?)",
-        (change, tenant, collection, artifact, doc_id),
-    )
-    return connection.last_insert_rowid()
 
 
 def _now_us() -> int:

@@ -22,15 +22,24 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from treespan.v1 import metadata_pb2 as treespan_dot_v1_dot_metadata__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n treespan/v1/context_filter.proto\x12\x0btreespan.v1\"6\n\rContextFilter\x12\x12\n\ncollection\x18\x01 \x01(\t\x12\x11\n\tartifacts\x18\x02 \x03(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n treespan/v1/context_filter.proto\x12\x0btreespan.v1\x1a\x1atreespan/v1/metadata.proto\"l\n\rContextFilter\x12\x12\n\ncollection\x18\x01 \x01(\t\x12\x11\n\tartifacts\x18\x02 \x03(\t\x12\x34\n\x0fmetadata_filter\x18\x03 \x01(\x0b\x32\x1b.treespan.v1.MetadataFilter\"\xe5\x01\n\x0eMetadataFilter\x12\x33\n\tcondition\x18\x01 \x01(\x0b\x32\x1e.treespan.v1.MetadataConditionH\x00\x12\x31\n\x06\x61ll_of\x18\x02 \x01(\x0b\x32\x1f.treespan.v1.MetadataFilterListH\x00\x12\x31\n\x06\x61ny_of\x18\x03 \x01(\x0b\x32\x1f.treespan.v1.MetadataFilterListH\x00\x12.\n\x07negated\x18\x04 \x01(\x0b\x32\x1b.treespan.v1.MetadataFilterH\x00\x42\x08\n\x06\x66ilter\"B\n\x12MetadataFilterList\x12,\n\x07\x66ilters\x18\x01 \x03(\x0b\x32\x1b.treespan.v1.MetadataFilter\"\xcd\x03\n\x11MetadataCondition\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x39\n\x08operator\x18\x02 \x01(\x0e\x32\'.treespan.v1.MetadataCondition.Operator\x12)\n\x05value\x18\x03 \x01(\x0b\x32\x1a.treespan.v1.MetadataValue\"\xc4\x02\n\x08Operator\x12\x18\n\x14OPERATOR_UNSPECIFIED\x10\x00\x12\x0f\n\x0bOPERATOR_EQ\x10\x01\x12\x0f\n\x0bOPERATOR_NE\x10\x02\x12\x0f\n\x0bOPERATOR_GT\x10\x03\x12\x10\n\x0cOPERATOR_GTE\x10\x04\x12\x0f\n\x0bOPERATOR_LT\x10\x05\x12\x10\n\x0cOPERATOR_LTE\x10\x06\x12\x0f\n\x0bOPERATOR_IN\x10\x07\x12\x13\n\x0fOPERATOR_NOT_IN\x10\x08\x12\x15\n\x11OPERATOR_CONTAINS\x10\t\x12\x19\n\x15OPERATOR_CONTAINS_ANY\x10\n\x12\x19\n\x15OPERATOR_CONTAINS_ALL\x10\x0b\x12\x17\n\x13OPERATOR_TEXT_MATCH\x10\x0c\x12\x13\n\x0fOPERATOR_EXISTS\x10\r\x12\x15\n\x11OPERATOR_IS_EMPTY\x10\x0e\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'treespan.v1.context_filter_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CONTEXTFILTER']._serialized_start=49
-  _globals['_CONTEXTFILTER']._serialized_end=103
+  _globals['_CONTEXTFILTER']._serialized_start=77
+  _globals['_CONTEXTFILTER']._serialized_end=185
+  _globals['_METADATAFILTER']._serialized_start=188
+  _globals['_METADATAFILTER']._serialized_end=417
+  _globals['_METADATAFILTERLIST']._serialized_start=419
+  _globals['_METADATAFILTERLIST']._serialized_end=485
+  _globals['_METADATACONDITION']._serialized_start=488
+  _globals['_METADATACONDITION']._serialized_end=949
+  _globals['_METADATACONDITION_OPERATOR']._serialized_start=625
+  _globals['_METADATACONDITION_OPERATOR']._serialized_end=949
 # @@protoc_insertion_point(module_scope)

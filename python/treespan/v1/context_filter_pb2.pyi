@@ -7,6 +7,8 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from treespan.v1 import metadata_pb2 as _metadata_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -20,28 +22,223 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class ContextFilter(_message.Message):
-    """The part of the store that a request looks at. Conditions of different kinds are AND-ed."""
+    """The part of the store that a request looks at. Conditions of different kinds are AND-ed; the caller's tenant is outside
+    of them and cannot be displaced.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     COLLECTION_FIELD_NUMBER: _builtins.int
     ARTIFACTS_FIELD_NUMBER: _builtins.int
+    METADATA_FILTER_FIELD_NUMBER: _builtins.int
     collection: _builtins.str
     """Collection to search; required."""
     @_builtins.property
     def artifacts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Artifacts to search, OR-ed; empty means all of the collection. At most 10,000."""
 
+    @_builtins.property
+    def metadata_filter(self) -> Global___MetadataFilter:
+        """What artifacts and nodes must be like; not set means anything."""
+
     def __init__(
         self,
         *,
         collection: _builtins.str = ...,
         artifacts: _abc.Iterable[_builtins.str] | None = ...,
+        metadata_filter: Global___MetadataFilter | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["metadata_filter", b"metadata_filter"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifacts", b"artifacts", "collection", b"collection"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifacts", b"artifacts", "collection", b"collection", "metadata_filter", b"metadata_filter"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ContextFilter: _TypeAlias = ContextFilter  # noqa: Y015
+
+@_typing.final
+class MetadataFilter(_message.Message):
+    """A tree of conditions over metadata: at most 256 conditions, nested at most 16 deep."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONDITION_FIELD_NUMBER: _builtins.int
+    ALL_OF_FIELD_NUMBER: _builtins.int
+    ANY_OF_FIELD_NUMBER: _builtins.int
+    NEGATED_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def condition(self) -> Global___MetadataCondition:
+        """One comparison."""
+
+    @_builtins.property
+    def all_of(self) -> Global___MetadataFilterList:
+        """True where every one of these filters is."""
+
+    @_builtins.property
+    def any_of(self) -> Global___MetadataFilterList:
+        """True where at least one of these filters is."""
+
+    @_builtins.property
+    def negated(self) -> Global___MetadataFilter:
+        """True where this filter is not. It takes one operand: "none of several" is the negation of `any_of`."""
+
+    def __init__(
+        self,
+        *,
+        condition: Global___MetadataCondition | None = ...,
+        all_of: Global___MetadataFilterList | None = ...,
+        any_of: Global___MetadataFilterList | None = ...,
+        negated: Global___MetadataFilter | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["all_of", b"all_of", "any_of", b"any_of", "condition", b"condition", "filter", b"filter", "negated", b"negated"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["all_of", b"all_of", "any_of", b"any_of", "condition", b"condition", "filter", b"filter", "negated", b"negated"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_filter: _TypeAlias = _typing.Literal["condition", "all_of", "any_of", "negated"]  # noqa: Y015
+    _WhichOneofArgType_filter: _TypeAlias = _typing.Literal["filter", b"filter"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_filter) -> _WhichOneofReturnType_filter | None: ...
+
+Global___MetadataFilter: _TypeAlias = MetadataFilter  # noqa: Y015
+
+@_typing.final
+class MetadataFilterList(_message.Message):
+    """Several filters."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FILTERS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def filters(self) -> _containers.RepeatedCompositeFieldContainer[Global___MetadataFilter]:
+        """The filters; at least one."""
+
+    def __init__(
+        self,
+        *,
+        filters: _abc.Iterable[Global___MetadataFilter] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["filters", b"filters"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MetadataFilterList: _TypeAlias = MetadataFilterList  # noqa: Y015
+
+@_typing.final
+class MetadataCondition(_message.Message):
+    """One comparison of a key's value with an operand.
+
+    A list value matches where one of its elements does. A missing key matches NE, NOT_IN and IS_EMPTY, and nothing else.
+    Whole and floating point numbers are compared as numbers; values of different types are not equal and have no order. An
+    operand whose type no artifact of the collection has for the key is INVALID_ARGUMENT, naming the key and both types.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    class _Operator:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _OperatorEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[MetadataCondition._Operator.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        OPERATOR_UNSPECIFIED: MetadataCondition._Operator.ValueType  # 0
+        """Refused."""
+        OPERATOR_EQ: MetadataCondition._Operator.ValueType  # 1
+        """Equal."""
+        OPERATOR_NE: MetadataCondition._Operator.ValueType  # 2
+        """Not equal: where EQ does not match."""
+        OPERATOR_GT: MetadataCondition._Operator.ValueType  # 3
+        """Greater. Strings are compared by code point."""
+        OPERATOR_GTE: MetadataCondition._Operator.ValueType  # 4
+        """Greater or equal."""
+        OPERATOR_LT: MetadataCondition._Operator.ValueType  # 5
+        """Less."""
+        OPERATOR_LTE: MetadataCondition._Operator.ValueType  # 6
+        """Less or equal."""
+        OPERATOR_IN: MetadataCondition._Operator.ValueType  # 7
+        """Equal to one of a list of at most 1,024 values."""
+        OPERATOR_NOT_IN: MetadataCondition._Operator.ValueType  # 8
+        """Equal to none of a list: where IN does not match."""
+        OPERATOR_CONTAINS: MetadataCondition._Operator.ValueType  # 9
+        """A list has this element; a string that is not in a list has this text somewhere in it, case mattering."""
+        OPERATOR_CONTAINS_ANY: MetadataCondition._Operator.ValueType  # 10
+        """CONTAINS holds for at least one of a list."""
+        OPERATOR_CONTAINS_ALL: MetadataCondition._Operator.ValueType  # 11
+        """CONTAINS holds for every one of a list."""
+        OPERATOR_TEXT_MATCH: MetadataCondition._Operator.ValueType  # 12
+        """A string has all words of this text, in any order and case."""
+        OPERATOR_EXISTS: MetadataCondition._Operator.ValueType  # 13
+        """The key is there, with whatever value. No operand."""
+        OPERATOR_IS_EMPTY: MetadataCondition._Operator.ValueType  # 14
+        """The key is missing, or its value is an empty string or an empty list. No operand."""
+
+    class Operator(_Operator, metaclass=_OperatorEnumTypeWrapper):
+        """How to compare."""
+
+    OPERATOR_UNSPECIFIED: MetadataCondition.Operator.ValueType  # 0
+    """Refused."""
+    OPERATOR_EQ: MetadataCondition.Operator.ValueType  # 1
+    """Equal."""
+    OPERATOR_NE: MetadataCondition.Operator.ValueType  # 2
+    """Not equal: where EQ does not match."""
+    OPERATOR_GT: MetadataCondition.Operator.ValueType  # 3
+    """Greater. Strings are compared by code point."""
+    OPERATOR_GTE: MetadataCondition.Operator.ValueType  # 4
+    """Greater or equal."""
+    OPERATOR_LT: MetadataCondition.Operator.ValueType  # 5
+    """Less."""
+    OPERATOR_LTE: MetadataCondition.Operator.ValueType  # 6
+    """Less or equal."""
+    OPERATOR_IN: MetadataCondition.Operator.ValueType  # 7
+    """Equal to one of a list of at most 1,024 values."""
+    OPERATOR_NOT_IN: MetadataCondition.Operator.ValueType  # 8
+    """Equal to none of a list: where IN does not match."""
+    OPERATOR_CONTAINS: MetadataCondition.Operator.ValueType  # 9
+    """A list has this element; a string that is not in a list has this text somewhere in it, case mattering."""
+    OPERATOR_CONTAINS_ANY: MetadataCondition.Operator.ValueType  # 10
+    """CONTAINS holds for at least one of a list."""
+    OPERATOR_CONTAINS_ALL: MetadataCondition.Operator.ValueType  # 11
+    """CONTAINS holds for every one of a list."""
+    OPERATOR_TEXT_MATCH: MetadataCondition.Operator.ValueType  # 12
+    """A string has all words of this text, in any order and case."""
+    OPERATOR_EXISTS: MetadataCondition.Operator.ValueType  # 13
+    """The key is there, with whatever value. No operand."""
+    OPERATOR_IS_EMPTY: MetadataCondition.Operator.ValueType  # 14
+    """The key is missing, or its value is an empty string or an empty list. No operand."""
+
+    KEY_FIELD_NUMBER: _builtins.int
+    OPERATOR_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    key: _builtins.str
+    """Key to compare, 1..137 characters:
+
+    - of artifacts: `artifact`, `file_name`, `media_type`, `title`, `language` (as the file or its script says; a language
+      tag such as "en"), `ingested_at` (an instant);
+    - of nodes: `page` (a number; every page that a node spans), `heading` (every heading above a node), `kind` (a string,
+      a NodeKind without its prefix, such as "TABLE_ROW");
+    - `row.<column>`: the cell of a table row in the column of this name, typed as a number, a truth value, a date or a
+      string;
+    - any other key: the artifact's metadata, as its caller gave it. `metadata.<key>` is the same for keys that are named
+      like one of the above. Metadata named `file_name`, `media_type`, `title` or `language` takes the place of the
+      built-in key.
+    """
+    operator: Global___MetadataCondition.Operator.ValueType
+    """How to compare."""
+    @_builtins.property
+    def value(self) -> _metadata_pb2.MetadataValue:
+        """The operand: a list for IN, NOT_IN, CONTAINS_ANY and CONTAINS_ALL, none for EXISTS and IS_EMPTY, else a single value."""
+
+    def __init__(
+        self,
+        *,
+        key: _builtins.str = ...,
+        operator: Global___MetadataCondition.Operator.ValueType = ...,
+        value: _metadata_pb2.MetadataValue | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "operator", b"operator", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MetadataCondition: _TypeAlias = MetadataCondition  # noqa: Y015

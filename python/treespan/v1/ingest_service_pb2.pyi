@@ -10,6 +10,7 @@ from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from treespan.v1 import context_filter_pb2 as _context_filter_pb2
 from treespan.v1 import metadata_pb2 as _metadata_pb2
 from treespan.v1 import node_pb2 as _node_pb2
 import builtins as _builtins
@@ -588,22 +589,28 @@ class ListArtifactsRequest(_message.Message):
     COLLECTION_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    METADATA_FILTER_FIELD_NUMBER: _builtins.int
     collection: _builtins.str
     """Collection to list; required."""
     page_size: _builtins.int
     """Most artifacts to return; 0 means 100, at most 1,000. A page ends earlier where it would be larger than about 1 MiB."""
     page_token: _builtins.str
     """Token of the page to return, from the answer before; empty for the first."""
+    @_builtins.property
+    def metadata_filter(self) -> _context_filter_pb2.MetadataFilter:
+        """Lists only artifacts that are like this; only POPULATED ones are. Conditions on nodes are refused."""
+
     def __init__(
         self,
         *,
         collection: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        metadata_filter: _context_filter_pb2.MetadataFilter | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["metadata_filter", b"metadata_filter"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["collection", b"collection", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["collection", b"collection", "metadata_filter", b"metadata_filter", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -636,6 +643,132 @@ class ListArtifactsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListArtifactsResponse: _TypeAlias = ListArtifactsResponse  # noqa: Y015
+
+@_typing.final
+class UpdateArtifactRequest(_message.Message):
+    """Request of UpdateArtifact."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ARTIFACT_FIELD_NUMBER: _builtins.int
+    UPDATE_MASK_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def artifact(self) -> Global___Artifact:
+        """The artifact's names and the new values."""
+
+    @_builtins.property
+    def update_mask(self) -> _field_mask_pb2.FieldMask:
+        """Fields to change; required: `file_name`, `metadata` (all of it), or `metadata.<key>` (one key, verbatim after the dot;
+        removed where `artifact` does not have it).
+        """
+
+    def __init__(
+        self,
+        *,
+        artifact: Global___Artifact | None = ...,
+        update_mask: _field_mask_pb2.FieldMask | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "update_mask", b"update_mask"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "update_mask", b"update_mask"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UpdateArtifactRequest: _TypeAlias = UpdateArtifactRequest  # noqa: Y015
+
+@_typing.final
+class UpdateArtifactResponse(_message.Message):
+    """Response of UpdateArtifact."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ARTIFACT_FIELD_NUMBER: _builtins.int
+    SEQ_FIELD_NUMBER: _builtins.int
+    seq: _builtins.int
+    """Sequence number of the change."""
+    @_builtins.property
+    def artifact(self) -> Global___Artifact:
+        """The artifact as it is now."""
+
+    def __init__(
+        self,
+        *,
+        artifact: Global___Artifact | None = ...,
+        seq: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "seq", b"seq"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UpdateArtifactResponse: _TypeAlias = UpdateArtifactResponse  # noqa: Y015
+
+@_typing.final
+class BatchDeleteArtifactsRequest(_message.Message):
+    """Request of BatchDeleteArtifacts."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONTEXT_FILTER_FIELD_NUMBER: _builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: _builtins.int
+    ALLOW_MISSING_FIELD_NUMBER: _builtins.int
+    validate_only: _builtins.bool
+    """Says what would be deleted, and deletes nothing."""
+    allow_missing: _builtins.bool
+    """Passes over artifacts that do not exist; without it a missing one is NOT_FOUND and nothing is deleted."""
+    @_builtins.property
+    def context_filter(self) -> _context_filter_pb2.ContextFilter:
+        """What to delete: the collection and artifacts, or a metadata filter, or both, AND-ed. One without either is refused;
+        DeleteCollection deletes everything. Conditions on nodes are refused.
+        """
+
+    def __init__(
+        self,
+        *,
+        context_filter: _context_filter_pb2.ContextFilter | None = ...,
+        validate_only: _builtins.bool = ...,
+        allow_missing: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["context_filter", b"context_filter"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allow_missing", b"allow_missing", "context_filter", b"context_filter", "validate_only", b"validate_only"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BatchDeleteArtifactsRequest: _TypeAlias = BatchDeleteArtifactsRequest  # noqa: Y015
+
+@_typing.final
+class BatchDeleteArtifactsResponse(_message.Message):
+    """Response of BatchDeleteArtifacts."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ARTIFACTS_FIELD_NUMBER: _builtins.int
+    DELETED_ARTIFACTS_FIELD_NUMBER: _builtins.int
+    SEQ_FIELD_NUMBER: _builtins.int
+    deleted_artifacts: _builtins.int
+    """Number of artifacts deleted, or to be deleted."""
+    seq: _builtins.int
+    """Sequence number of the change; 0 where nothing changed."""
+    @_builtins.property
+    def artifacts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Artifacts deleted, or to be deleted with `validate_only`, by name; the first 1,000 of them."""
+
+    def __init__(
+        self,
+        *,
+        artifacts: _abc.Iterable[_builtins.str] | None = ...,
+        deleted_artifacts: _builtins.int = ...,
+        seq: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifacts", b"artifacts", "deleted_artifacts", b"deleted_artifacts", "seq", b"seq"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BatchDeleteArtifactsResponse: _TypeAlias = BatchDeleteArtifactsResponse  # noqa: Y015
 
 @_typing.final
 class DeleteArtifactRequest(_message.Message):
@@ -960,6 +1093,8 @@ class Artifact(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     UPDATE_TIME_FIELD_NUMBER: _builtins.int
     PROGRESS_FIELD_NUMBER: _builtins.int
+    INGEST_TIME_FIELD_NUMBER: _builtins.int
+    LANGUAGE_FIELD_NUMBER: _builtins.int
     artifact: _builtins.str
     """Name of the artifact."""
     collection: _builtins.str
@@ -984,6 +1119,8 @@ class Artifact(_message.Message):
     """Nodes with a vector."""
     token_count: _builtins.int
     """Tokens of the document's text."""
+    language: _builtins.str
+    """Language of the document, as the file or its script says; a language tag such as "en"; empty where unknown."""
     @_builtins.property
     def metadata(self) -> _containers.MessageMap[_builtins.str, _metadata_pb2.MetadataValue]:
         """Metadata, as the caller gave it."""
@@ -998,11 +1135,15 @@ class Artifact(_message.Message):
 
     @_builtins.property
     def update_time(self) -> _timestamp_pb2.Timestamp:
-        """When it last became searchable."""
+        """When it was last changed: its content, its metadata or its file's name."""
 
     @_builtins.property
     def progress(self) -> Global___Progress:
         """The ingest under way; absent where there is none."""
+
+    @_builtins.property
+    def ingest_time(self) -> _timestamp_pb2.Timestamp:
+        """When its content was last put in; what the key `ingested_at` is compared with."""
 
     def __init__(
         self,
@@ -1024,10 +1165,12 @@ class Artifact(_message.Message):
         create_time: _timestamp_pb2.Timestamp | None = ...,
         update_time: _timestamp_pb2.Timestamp | None = ...,
         progress: Global___Progress | None = ...,
+        ingest_time: _timestamp_pb2.Timestamp | None = ...,
+        language: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "progress", b"progress", "update_time", b"update_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "ingest_time", b"ingest_time", "progress", b"progress", "update_time", b"update_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "chunk_count", b"chunk_count", "collection", b"collection", "content_sha256", b"content_sha256", "create_time", b"create_time", "file_name", b"file_name", "media_type", b"media_type", "metadata", b"metadata", "node_count", b"node_count", "page_count", b"page_count", "progress", b"progress", "size_bytes", b"size_bytes", "state", b"state", "title", b"title", "token_count", b"token_count", "update_time", b"update_time", "warnings", b"warnings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "chunk_count", b"chunk_count", "collection", b"collection", "content_sha256", b"content_sha256", "create_time", b"create_time", "file_name", b"file_name", "ingest_time", b"ingest_time", "language", b"language", "media_type", b"media_type", "metadata", b"metadata", "node_count", b"node_count", "page_count", b"page_count", "progress", b"progress", "size_bytes", b"size_bytes", "state", b"state", "title", b"title", "token_count", b"token_count", "update_time", b"update_time", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -80,6 +80,16 @@ class IngestServiceStub:
                 request_serializer=treespan_dot_v1_dot_ingest__service__pb2.ListArtifactsRequest.SerializeToString,
                 response_deserializer=treespan_dot_v1_dot_ingest__service__pb2.ListArtifactsResponse.FromString,
                 _registered_method=True)
+        self.UpdateArtifact = channel.unary_unary(
+                '/treespan.v1.IngestService/UpdateArtifact',
+                request_serializer=treespan_dot_v1_dot_ingest__service__pb2.UpdateArtifactRequest.SerializeToString,
+                response_deserializer=treespan_dot_v1_dot_ingest__service__pb2.UpdateArtifactResponse.FromString,
+                _registered_method=True)
+        self.BatchDeleteArtifacts = channel.unary_unary(
+                '/treespan.v1.IngestService/BatchDeleteArtifacts',
+                request_serializer=treespan_dot_v1_dot_ingest__service__pb2.BatchDeleteArtifactsRequest.SerializeToString,
+                response_deserializer=treespan_dot_v1_dot_ingest__service__pb2.BatchDeleteArtifactsResponse.FromString,
+                _registered_method=True)
         self.DeleteArtifact = channel.unary_unary(
                 '/treespan.v1.IngestService/DeleteArtifact',
                 request_serializer=treespan_dot_v1_dot_ingest__service__pb2.DeleteArtifactRequest.SerializeToString,
@@ -165,6 +175,20 @@ class IngestServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def UpdateArtifact(self, request, context):
+        """Changes the named fields of an artifact; nothing is read or embedded anew.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def BatchDeleteArtifacts(self, request, context):
+        """Deletes several artifacts in one step, by name or by what they are like.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DeleteArtifact(self, request, context):
         """Deletes an artifact and takes it out of all answers.
         """
@@ -233,6 +257,16 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     servicer.ListArtifacts,
                     request_deserializer=treespan_dot_v1_dot_ingest__service__pb2.ListArtifactsRequest.FromString,
                     response_serializer=treespan_dot_v1_dot_ingest__service__pb2.ListArtifactsResponse.SerializeToString,
+            ),
+            'UpdateArtifact': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateArtifact,
+                    request_deserializer=treespan_dot_v1_dot_ingest__service__pb2.UpdateArtifactRequest.FromString,
+                    response_serializer=treespan_dot_v1_dot_ingest__service__pb2.UpdateArtifactResponse.SerializeToString,
+            ),
+            'BatchDeleteArtifacts': grpc.unary_unary_rpc_method_handler(
+                    servicer.BatchDeleteArtifacts,
+                    request_deserializer=treespan_dot_v1_dot_ingest__service__pb2.BatchDeleteArtifactsRequest.FromString,
+                    response_serializer=treespan_dot_v1_dot_ingest__service__pb2.BatchDeleteArtifactsResponse.SerializeToString,
             ),
             'DeleteArtifact': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteArtifact,
@@ -494,6 +528,60 @@ class IngestService:
             '/treespan.v1.IngestService/ListArtifacts',
             treespan_dot_v1_dot_ingest__service__pb2.ListArtifactsRequest.SerializeToString,
             treespan_dot_v1_dot_ingest__service__pb2.ListArtifactsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UpdateArtifact(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/treespan.v1.IngestService/UpdateArtifact',
+            treespan_dot_v1_dot_ingest__service__pb2.UpdateArtifactRequest.SerializeToString,
+            treespan_dot_v1_dot_ingest__service__pb2.UpdateArtifactResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BatchDeleteArtifacts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/treespan.v1.IngestService/BatchDeleteArtifacts',
+            treespan_dot_v1_dot_ingest__service__pb2.BatchDeleteArtifactsRequest.SerializeToString,
+            treespan_dot_v1_dot_ingest__service__pb2.BatchDeleteArtifactsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -53,6 +53,10 @@ class IngestServiceStub:
     """Returns an artifact, with the progress of an ingest under way."""
     ListArtifacts: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.ListArtifactsRequest, _ingest_service_pb2.ListArtifactsResponse]
     """Lists the artifacts of a collection by name, in pages."""
+    UpdateArtifact: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.UpdateArtifactRequest, _ingest_service_pb2.UpdateArtifactResponse]
+    """Changes the named fields of an artifact; nothing is read or embedded anew."""
+    BatchDeleteArtifacts: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.BatchDeleteArtifactsRequest, _ingest_service_pb2.BatchDeleteArtifactsResponse]
+    """Deletes several artifacts in one step, by name or by what they are like."""
     DeleteArtifact: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.DeleteArtifactRequest, _ingest_service_pb2.DeleteArtifactResponse]
     """Deletes an artifact and takes it out of all answers."""
     GetNode: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.GetNodeRequest, _ingest_service_pb2.GetNodeResponse]
@@ -85,6 +89,10 @@ class IngestServiceAsyncStub(IngestServiceStub):
     """Returns an artifact, with the progress of an ingest under way."""
     ListArtifacts: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.ListArtifactsRequest, _ingest_service_pb2.ListArtifactsResponse]  # type: ignore[assignment]
     """Lists the artifacts of a collection by name, in pages."""
+    UpdateArtifact: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.UpdateArtifactRequest, _ingest_service_pb2.UpdateArtifactResponse]  # type: ignore[assignment]
+    """Changes the named fields of an artifact; nothing is read or embedded anew."""
+    BatchDeleteArtifacts: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.BatchDeleteArtifactsRequest, _ingest_service_pb2.BatchDeleteArtifactsResponse]  # type: ignore[assignment]
+    """Deletes several artifacts in one step, by name or by what they are like."""
     DeleteArtifact: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.DeleteArtifactRequest, _ingest_service_pb2.DeleteArtifactResponse]  # type: ignore[assignment]
     """Deletes an artifact and takes it out of all answers."""
     GetNode: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.GetNodeRequest, _ingest_service_pb2.GetNodeResponse]  # type: ignore[assignment]
@@ -168,6 +176,22 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_ingest_service_pb2.ListArtifactsResponse, _abc.Awaitable[_ingest_service_pb2.ListArtifactsResponse]]:
         """Lists the artifacts of a collection by name, in pages."""
+
+    @_abc_1.abstractmethod
+    def UpdateArtifact(
+        self,
+        request: _ingest_service_pb2.UpdateArtifactRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ingest_service_pb2.UpdateArtifactResponse, _abc.Awaitable[_ingest_service_pb2.UpdateArtifactResponse]]:
+        """Changes the named fields of an artifact; nothing is read or embedded anew."""
+
+    @_abc_1.abstractmethod
+    def BatchDeleteArtifacts(
+        self,
+        request: _ingest_service_pb2.BatchDeleteArtifactsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ingest_service_pb2.BatchDeleteArtifactsResponse, _abc.Awaitable[_ingest_service_pb2.BatchDeleteArtifactsResponse]]:
+        """Deletes several artifacts in one step, by name or by what they are like."""
 
     @_abc_1.abstractmethod
     def DeleteArtifact(

@@ -634,6 +634,7 @@ class GetServerInfoResponse(_message.Message):
     LIMITS_FIELD_NUMBER: _builtins.int
     UPTIME_FIELD_NUMBER: _builtins.int
     SIMD_FIELD_NUMBER: _builtins.int
+    LAG_FIELD_NUMBER: _builtins.int
     version: _builtins.str
     """Version of treespan."""
     embedding_model: _builtins.str
@@ -650,6 +651,8 @@ class GetServerInfoResponse(_message.Message):
     """Last change in the store."""
     simd: _builtins.str
     """Processor features that the vector kernels use."""
+    lag: _builtins.int
+    """Changes of the store that are not applied yet: how far this server lags behind."""
     @_builtins.property
     def collections(self) -> _containers.RepeatedCompositeFieldContainer[Global___CollectionInfo]:
         """The tenant's collections that are loaded."""
@@ -676,10 +679,11 @@ class GetServerInfoResponse(_message.Message):
         limits: Global___ServerLimits | None = ...,
         uptime: _duration_pb2.Duration | None = ...,
         simd: _builtins.str = ...,
+        lag: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "uptime", b"uptime"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied_seq", b"applied_seq", "collections", b"collections", "dimension", b"dimension", "embedding_fingerprint", b"embedding_fingerprint", "embedding_model", b"embedding_model", "limits", b"limits", "simd", b"simd", "store", b"store", "store_seq", b"store_seq", "uptime", b"uptime", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["applied_seq", b"applied_seq", "collections", b"collections", "dimension", b"dimension", "embedding_fingerprint", b"embedding_fingerprint", "embedding_model", b"embedding_model", "lag", b"lag", "limits", b"limits", "simd", b"simd", "store", b"store", "store_seq", b"store_seq", "uptime", b"uptime", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -696,6 +700,7 @@ class CollectionInfo(_message.Message):
     ROWS_FIELD_NUMBER: _builtins.int
     SEALED_ROWS_FIELD_NUMBER: _builtins.int
     SEGMENTS_FIELD_NUMBER: _builtins.int
+    MEMORY_BYTES_FIELD_NUMBER: _builtins.int
     collection: _builtins.str
     """Name of the collection."""
     documents: _builtins.int
@@ -706,6 +711,8 @@ class CollectionInfo(_message.Message):
     """Vectors in sealed graph segments."""
     segments: _builtins.int
     """Sealed segments."""
+    memory_bytes: _builtins.int
+    """Memory of its vectors and graphs, in bytes; sealed segments are shared with other servers on the same host."""
     def __init__(
         self,
         *,
@@ -714,10 +721,11 @@ class CollectionInfo(_message.Message):
         rows: _builtins.int = ...,
         sealed_rows: _builtins.int = ...,
         segments: _builtins.int = ...,
+        memory_bytes: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["collection", b"collection", "documents", b"documents", "rows", b"rows", "sealed_rows", b"sealed_rows", "segments", b"segments"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["collection", b"collection", "documents", b"documents", "memory_bytes", b"memory_bytes", "rows", b"rows", "sealed_rows", b"sealed_rows", "segments", b"segments"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

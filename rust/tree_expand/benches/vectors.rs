@@ -79,49 +79,131 @@ fn scans(rows: usize, once: bool) {
     );
 }
 
+/// What every way to search costs and finds, for filters of all sizes: scans alone, graphs alone,
+/// and as the planner chooses.
 fn graphs(rows: usize, once: bool) {
-    let settings = Settings {
-        exact_rows: 100,
-        seal_rows: 500,
+    let folder = tempfile::tempdir().unwrap();
+    let seal_rows = u32::try_from(rows).unwrap();
+    let settings = |proposal_cost| Settings {
+        proposal_cost,
+        seal_rows,
         ..Settings::new(DIMENSION)
     };
-    let (index, _) = filled(rows, settings);
+    let planned = Settings::new(DIMENSION).proposal_cost;
+    let vectors = clustered(rows, rows / 100, 1);
+    let index = filled_by_cluster(&vectors, settings(planned));
+    let start = Instant::now();
+    assert!(index.seal(folder.path(), "segment").unwrap());
+    let seconds = start.elapsed().as_secs_f64();
+    println!("graph {rows:>7} rows: built and written in {seconds:.1} s");
+    let files: Vec<_> = index
+        .sealed()
+        .into_iter()
+        .map(|segment| segment.file)
+        .collect();
+    let indexes = [u32::MAX, 0, planned].map(|cost| {
+        let index = VectorIndex::new(settings(cost)).unwrap();
+        let start = Instant::now();
+        index
+            .install(folder.path(), &files, Some(&all(rows)))
+            .unwrap();
+        (index, start.elapsed().as_secs_f64())
+    });
+    println!("      opened in {:.3} s", indexes[0].1);
     let queries = clustered(if once { 2 } else { 200 }, rows / 100, 99);
-    for percent in [100, 50, 10, 1] {
-        let documents = (rows / DOCUMENT_ROWS) as u64;
-        let some = Allowed::new(
-            (0..documents)
-                .filter(|key| key * 37 % 100 < percent)
-                .collect(),
-        );
-        let allowed = (percent < 100).then_some(&some);
-        let right: Vec<Hits> = queries
-            .iter()
-            .map(|query| search(&index, query, allowed))
-            .collect();
-        if percent == 100 {
-            let start = Instant::now();
-            assert!(index.seal().unwrap());
-            let seconds = start.elapsed().as_secs_f64();
-            println!("graph {rows:>7} rows: built in {seconds:.1} s");
+    for scattered in [true, false] {
+        for share in [1.0, 0.5, 0.2, 0.1, 0.05, 0.01, 0.001] {
+            let some = chosen(rows, share, scattered);
+            let allowed = (share < 1.0).then_some(&some);
+            let kind = if scattered { "random" } else { "cluster" };
+            let name = format!("{kind:>7} {:>5.1} %", share * 100.0);
+            filtered(&indexes, &queries, allowed, &name);
         }
+    }
+}
+
+fn all(rows: usize) -> Vec<u64> {
+    (0..rows as u64 / DOCUMENT_ROWS as u64).collect()
+}
+
+/// A share of the rows: scattered over all clusters, or whole clusters, which are documents.
+fn chosen(rows: usize, share: f64, scattered: bool) -> Allowed {
+    let is_in = |number: &u64| {
+        let mixed = (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x1234_5678_9abc)
+            .wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        ((mixed >> 40) as f64) < share * (1u64 << 24) as f64
+    };
+    if !scattered {
+        return Allowed::new(all(rows).into_iter().filter(is_in).collect());
+    }
+    let (documents, nodes): (Vec<u64>, Vec<u32>) = (0..rows as u64)
+        .filter(is_in)
+        .map(|row| (row / 100, u32::try_from(row % 100).unwrap()))
+        .unzip();
+    Allowed::of_nodes(&documents, nodes).unwrap()
+}
+
+/// One line of the table: microseconds of each way, and the recall of those by graph.
+fn filtered(
+    indexes: &[(VectorIndex, f64); 3],
+    queries: &[Vec<f32>],
+    allowed: Option<&Allowed>,
+    name: &str,
+) {
+    let [scan, graph, planned] = indexes;
+    let right: Vec<Hits> = queries
+        .iter()
+        .map(|query| search(&scan.0, query, allowed))
+        .collect();
+    let [scan, graph, chosen] = [scan, graph, planned].map(|(index, _)| {
         let mut at = 0;
-        let (micros, recall) = mean(&queries, |query| {
+        mean(queries, |query| {
             at += 1;
-            let found = search(&index, query, allowed);
+            let found = search(index, query, allowed);
             let hit = found
                 .list
                 .iter()
                 .filter(|hit| right[at - 1].list.contains(hit))
                 .count();
-            hit as f64 / right[at - 1].list.len().max(1) as f64
-        });
-        let plan = search(&index, &queries[0], allowed).plan;
-        println!(
-            "      {percent:>3} % allowed: {micros:>7.1} us a query, recall {recall:.4}, {} exact",
-            plan.exact_segments
-        );
+            if right[at - 1].list.is_empty() {
+                1.0
+            } else {
+                hit as f64 / right[at - 1].list.len() as f64
+            }
+        })
+    });
+    let plan = search(&planned.0, &queries[0], allowed).plan;
+    println!(
+        "      {name}: scan {:>7.1} us, graph {:>7.1} us, recall {:.4}; planned {:>7.1} us, recall {:.4}, {}",
+        scan.0,
+        graph.0,
+        graph.1,
+        chosen.0,
+        chosen.1,
+        if plan.graph_segments > 0 {
+            "graph"
+        } else {
+            "scan"
+        },
+    );
+}
+
+/// An index whose documents hold the rows of one cluster each.
+fn filled_by_cluster(vectors: &[Vec<f32>], settings: Settings) -> VectorIndex {
+    let index = VectorIndex::new(settings).unwrap();
+    let clusters = vectors.len() / 100;
+    for key in 0..vectors.len() / DOCUMENT_ROWS {
+        let rows: Vec<f32> = vectors
+            .iter()
+            .skip(key)
+            .step_by(clusters)
+            .flatten()
+            .copied()
+            .collect();
+        let nodes = (0..).take(rows.len() / DIMENSION).collect();
+        index.add(key as u64, nodes, rows).unwrap();
     }
+    index
 }
 
 fn search(index: &VectorIndex, query: &[f32], allowed: Option<&Allowed>) -> Hits {

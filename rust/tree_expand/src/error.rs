@@ -191,7 +191,7 @@ pub enum Error {
     #[error("the dimension is {0}; it is 1 to 65536")]
     Dimension(usize),
     /// An index for which a setting is 0.
-    #[error("exact_rows may be 0; seal_rows and threads are at least 1")]
+    #[error("proposal_cost may be 0; seal_rows and threads are at least 1")]
     IndexSettings,
     /// Another number of vectors than nodes.
     #[error("{nodes} nodes of {dimension} dimensions have {right} numbers and come with {found}",
@@ -235,6 +235,56 @@ pub enum Error {
     /// A threshold that compares with nothing.
     #[error("the threshold is not a number; similarities are 0 to 1")]
     Threshold,
+    /// Another number of allowed nodes than of documents they are in.
+    #[error("{nodes} nodes are allowed, of {documents} documents; there is one document for each")]
+    AllowedCount {
+        /// Nodes given.
+        nodes: usize,
+        /// Document keys given.
+        documents: usize,
+    },
+    /// Allowed nodes out of order.
+    #[error(
+        "allowed node {node} of document {document} comes after node {before} of document {of}; \
+         pairs of document and node are ascending"
+    )]
+    AllowedOrder {
+        /// Key of the document.
+        document: u64,
+        /// The node.
+        node: u32,
+        /// The node before it.
+        before: u32,
+        /// Key of that node's document.
+        of: u64,
+    },
+    /// A segment with a name that is no file name.
+    #[error("a segment cannot have the name {0:?}; it is part of a file name, without a slash")]
+    SegmentName(String),
+    /// A segment file that cannot be trusted.
+    #[error("the segment {path}: {what}")]
+    SegmentFile {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A segment file that could not be written.
+    #[error("the segment {path} could not be written: {error}")]
+    SegmentWrite {
+        /// The file.
+        path: String,
+        /// Why.
+        error: Failure,
+    },
+    /// Rows of a segment that could not be read.
+    #[error("the rows of the segment {path} could not be read: {error}")]
+    SegmentRead {
+        /// The file.
+        path: String,
+        /// Why.
+        error: Failure,
+    },
     /// The graph library failed.
     #[error("the graph of a segment: {0}")]
     Graph(String),
@@ -256,6 +306,25 @@ pub enum Error {
         /// Documents given.
         found: usize,
     },
+}
+
+/// What the operating system refused to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct Failure {
+    /// Number of the error, where there is one.
+    pub code: Option<i32>,
+    /// What it says.
+    pub text: String,
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self {
+            code: error.raw_os_error(),
+            text: error.to_string(),
+        }
+    }
 }
 
 /// Result of the core's fallible calls.

@@ -1,7 +1,9 @@
-//! Sets of rows as bits, and the filter that turns the documents a caller allows into such a set.
+//! Sets of rows as bits, and the filter that turns the documents and nodes a caller allows into such
+//! a set.
 
 use std::ops::Range;
 
+use crate::error::{Error, Result};
 use crate::segment::DocumentRows;
 
 const BITS: u32 = u64::BITS;
@@ -120,9 +122,22 @@ impl Bitmap {
     }
 }
 
-/// The documents that a search may look at.
+/// The documents that a search may look at, or some nodes of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Allowed(Vec<u64>);
+pub struct Allowed {
+    /// Ascending.
+    keys: Vec<u64>,
+    nodes: Option<Nodes>,
+}
+
+/// Nodes of the allowed documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Nodes {
+    /// Ascending in a document.
+    nodes: Vec<u32>,
+    /// Index of the first node of each document, and the number of all.
+    starts: Vec<usize>,
+}
 
 impl Allowed {
     /// The documents with these keys; keys may come twice and in any order.
@@ -130,40 +145,105 @@ impl Allowed {
     pub fn new(mut keys: Vec<u64>) -> Self {
         keys.sort_unstable();
         keys.dedup();
-        Self(keys)
+        Self { keys, nodes: None }
     }
 
-    /// Whether a document is allowed.
+    /// These nodes only: `nodes[i]` of the document `documents[i]`.
+    ///
+    /// # Errors
+    /// There are more of one than of the other, or the pairs are not ascending.
+    pub fn of_nodes(documents: &[u64], nodes: Vec<u32>) -> Result<Self> {
+        if documents.len() != nodes.len() {
+            return Err(Error::AllowedCount {
+                nodes: nodes.len(),
+                documents: documents.len(),
+            });
+        }
+        let pair = |at: usize| (documents[at], nodes[at]);
+        if let Some(at) = (1..nodes.len()).find(|&at| pair(at - 1) > pair(at)) {
+            return Err(Error::AllowedOrder {
+                document: documents[at],
+                node: nodes[at],
+                before: nodes[at - 1],
+                of: documents[at - 1],
+            });
+        }
+        let (mut keys, mut starts) = (Vec::new(), Vec::new());
+        for (at, &key) in documents.iter().enumerate() {
+            if keys.last() != Some(&key) {
+                keys.push(key);
+                starts.push(at);
+            }
+        }
+        starts.push(nodes.len());
+        let nodes = Some(Nodes { nodes, starts });
+        Ok(Self { keys, nodes })
+    }
+
+    /// Whether a node is allowed.
     #[must_use]
-    pub fn contains(&self, key: u64) -> bool {
-        self.0.binary_search(&key).is_ok()
+    pub fn contains(&self, key: u64, node: u32) -> bool {
+        self.keys
+            .binary_search(&key)
+            .is_ok_and(|at| match &self.nodes {
+                None => true,
+                Some(nodes) => nodes.of(at).binary_search(&node).is_ok(),
+            })
     }
 
-    /// The live rows of the allowed documents among `documents`, which are ascending by key.
-    pub(crate) fn rows(&self, documents: &[DocumentRows], live: &Bitmap) -> Bitmap {
+    /// The allowed ones of the `live` rows. `documents` are ascending by key, and `nodes` are those
+    /// of all rows.
+    pub(crate) fn rows(&self, documents: &[DocumentRows], nodes: &[u32], live: &Bitmap) -> Bitmap {
         let mut rows = Bitmap::empty(live.len());
-        let mut allow = |document: &DocumentRows| {
+        let mut allow = |document: &DocumentRows, at: usize| {
             if live.contains(document.start) {
-                rows.insert(document.start..document.end);
+                self.allow(document, at, nodes, &mut rows);
             }
         };
-        if self.0.len() < documents.len() {
-            for key in &self.0 {
-                if let Ok(at) = documents.binary_search_by_key(key, |document| document.key) {
-                    allow(&documents[at]);
+        if self.keys.len() < documents.len() {
+            for (at, key) in self.keys.iter().enumerate() {
+                if let Ok(found) = documents.binary_search_by_key(key, |document| document.key) {
+                    allow(&documents[found], at);
                 }
             }
         } else {
-            documents
-                .iter()
-                .filter(|document| self.contains(document.key))
-                .for_each(allow);
+            for document in documents {
+                if let Ok(at) = self.keys.binary_search(&document.key) {
+                    allow(document, at);
+                }
+            }
         }
         rows
+    }
+
+    /// Puts the allowed rows of a document into a set; `at` is where its key is.
+    fn allow(&self, document: &DocumentRows, at: usize, nodes: &[u32], rows: &mut Bitmap) {
+        let Some(allowed) = &self.nodes else {
+            rows.insert(document.start..document.end);
+            return;
+        };
+        let mut allowed = allowed.of(at).iter().peekable();
+        for row in document.start..document.end {
+            let node = nodes[row as usize];
+            while allowed.next_if(|&&other| other < node).is_some() {}
+            match allowed.peek() {
+                None => return,
+                Some(&&other) if other == node => rows.insert(row..row + 1),
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+impl Nodes {
+    /// Allowed nodes of the document at an index.
+    fn of(&self, at: usize) -> &[u32] {
+        &self.nodes[self.starts[at]..self.starts[at + 1]]
     }
 }
 
 #[cfg(test)]
+#[allow(clippy::expect_used)]
 mod tests {
     use std::collections::BTreeSet;
 
@@ -218,8 +298,65 @@ mod tests {
                 }
                 documents.push(rows);
             }
-            let rows = Allowed::new(keys).rows(&documents, &live);
+            let nodes: Vec<u32> = (0..live.len()).collect();
+            let rows = Allowed::new(keys).rows(&documents, &nodes, &live);
             prop_assert_eq!(rows.runs().flatten().collect::<BTreeSet<_>>(), model);
         }
+
+        #[test]
+        fn allowed_rows_are_the_live_rows_of_the_named_nodes(
+            documents in prop::collection::btree_map(
+                0u64..30,
+                (prop::collection::btree_set(0u32..20, 1..6), any::<bool>()),
+                0..20,
+            ),
+            allowed in prop::collection::vec((0u64..32, 0u32..22), 0..90),
+        ) {
+            let mut allowed = allowed;
+            allowed.sort_unstable();
+            let (keys, wanted): (Vec<u64>, Vec<u32>) = allowed.iter().copied().unzip();
+            let all = Allowed::of_nodes(&keys, wanted).expect("they are ascending");
+            let (mut nodes, mut rows, mut dead) = (Vec::new(), Vec::new(), Vec::new());
+            let mut model = BTreeSet::new();
+            let mut end = 0;
+            for (key, (positions, alive)) in documents {
+                let start = end;
+                for node in positions {
+                    if alive && allowed.contains(&(key, node)) {
+                        model.insert(end);
+                    }
+                    prop_assert_eq!(all.contains(key, node), allowed.contains(&(key, node)));
+                    nodes.push(node);
+                    end += 1;
+                }
+                rows.push(DocumentRows { key, start, end });
+                if !alive {
+                    dead.push(start..end);
+                }
+            }
+            let mut live = Bitmap::full(end);
+            for rows in dead {
+                live.remove(rows);
+            }
+            let found = all.rows(&rows, &nodes, &live);
+            prop_assert_eq!(found.runs().flatten().collect::<BTreeSet<_>>(), model);
+        }
+    }
+
+    #[test]
+    fn allowed_nodes_are_pairs_in_order() {
+        let count = Error::AllowedCount {
+            nodes: 1,
+            documents: 2,
+        };
+        assert_eq!(Allowed::of_nodes(&[1, 2], vec![3]), Err(count));
+        let order = Error::AllowedOrder {
+            document: 2,
+            node: 3,
+            before: 4,
+            of: 2,
+        };
+        assert_eq!(Allowed::of_nodes(&[1, 2, 2], vec![9, 4, 3]), Err(order));
+        assert!(Allowed::of_nodes(&[1, 2, 2], vec![9, 3, 3]).is_ok());
     }
 }

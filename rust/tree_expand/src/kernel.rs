@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 
 /// Independent sums in a loop: hides the latency of one addition behind the others.
 const SUMS: usize = 4;
-/// Elements that the loop over brain floats takes at a time.
-const LANES: usize = 32;
+/// Elements that the loops over brain floats take at a time.
+const LANES: usize = 64;
 
 /// The dot products of this processor. Cheap to copy.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +68,25 @@ impl Kernel {
             dot_bf16(left, right, |a, b, sum| a * b + sum)
         } else {
             self.0.dispatch(DotBf16 { left, right })
+        }
+    }
+
+    /// Replaces `out` by the dot products of `query` and each of the `rows` of brain floats, which
+    /// lie one behind another.
+    ///
+    /// ```
+    /// # use tree_expand::kernel::Kernel;
+    /// let (one, two) = (0x3f80, 0x4000);
+    /// let mut dots = Vec::new();
+    /// Kernel::detect().scan_bf16(&[3.0, 4.0], &[one, two, two, one], &mut dots);
+    /// assert_eq!(dots, [11.0, 10.0]);
+    /// ```
+    pub fn scan_bf16(self, query: &[f32], rows: &[u16], out: &mut Vec<f32>) {
+        out.clear();
+        if matches!(self.0, Arch::Scalar) && cfg!(target_arch = "x86_64") {
+            scan_bf16(query, rows, out, |a, b, sum| a * b + sum);
+        } else {
+            self.0.dispatch(ScanBf16 { query, rows, out });
         }
     }
 }
@@ -143,20 +162,58 @@ impl NullaryFnOnce for DotBf16<'_> {
     }
 }
 
-/// Written as a plain loop: compilers turn the widening of brain floats into shifts of whole
-/// vectors.
+struct ScanBf16<'a> {
+    query: &'a [f32],
+    rows: &'a [u16],
+    out: &'a mut Vec<f32>,
+}
+
+impl NullaryFnOnce for ScanBf16<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        scan_bf16(self.query, self.rows, self.out, f32::mul_add);
+    }
+}
+
+#[inline(always)]
+fn scan_bf16(
+    query: &[f32],
+    rows: &[u16],
+    out: &mut Vec<f32>,
+    mul_add: impl Fn(f32, f32, f32) -> f32 + Copy,
+) {
+    for row in rows.chunks_exact(query.len()) {
+        out.push(sum(query, row, |a| a, widen, mul_add));
+    }
+}
+
 #[inline(always)]
 fn dot_bf16(left: &[u16], right: &[u16], mul_add: impl Fn(f32, f32, f32) -> f32) -> f32 {
+    sum(left, right, widen, widen, mul_add)
+}
+
+/// Sum of the products of two vectors of one length. Written as a plain loop: compilers turn the
+/// widening of brain floats into shifts of whole vectors.
+#[inline(always)]
+fn sum<L: Copy, R: Copy>(
+    left: &[L],
+    right: &[R],
+    of_left: impl Fn(L) -> f32,
+    of_right: impl Fn(R) -> f32,
+    mul_add: impl Fn(f32, f32, f32) -> f32,
+) -> f32 {
     let (left, left_rest) = left.as_chunks::<LANES>();
     let (right, right_rest) = right.as_chunks::<LANES>();
     let mut sums = [0.0f32; LANES];
     for (a, b) in left.iter().zip(right) {
         for i in 0..LANES {
-            sums[i] = mul_add(widen(a[i]), widen(b[i]), sums[i]);
+            sums[i] = mul_add(of_left(a[i]), of_right(b[i]), sums[i]);
         }
     }
     for (i, (&a, &b)) in left_rest.iter().zip(right_rest).enumerate() {
-        sums[i] = mul_add(widen(a), widen(b), sums[i]);
+        sums[i] = mul_add(of_left(a), of_right(b), sums[i]);
     }
     let mut width = LANES;
     while width > 1 {
@@ -168,9 +225,17 @@ fn dot_bf16(left: &[u16], right: &[u16], mul_add: impl Fn(f32, f32, f32) -> f32)
     sums[0]
 }
 
+/// The number that a brain float is.
 #[inline(always)]
-fn widen(half: u16) -> f32 {
+pub(crate) fn widen(half: u16) -> f32 {
     f32::from_bits(u32::from(half) << 16)
+}
+
+/// The brain float that is nearest to a finite number, as a number.
+pub(crate) fn rounded(x: f32) -> f32 {
+    let bits = x.to_bits();
+    let to_even = bits >> 16 & 1;
+    f32::from_bits(bits.wrapping_add(0x7fff + to_even) & 0xffff_0000)
 }
 
 /// Scales every row to length 1.
@@ -238,6 +303,34 @@ mod tests {
             prop_assert!((found - exact(&wide, &wide)).abs() < 1e-3);
             let plain = f64::from(dot_bf16(&half, &half, |a, b, sum| a * b + sum));
             prop_assert!((plain - found).abs() < 1e-3);
+        }
+
+        #[test]
+        fn a_scan_of_brain_floats_gives_the_dots_with_the_floats_they_are(
+            query in vector(1..200),
+            matrix in vector(600..700),
+        ) {
+            let half = halves(&matrix);
+            let wide: Vec<f32> = half.iter().map(|&x| widen(x)).collect();
+            let right = wide.chunks_exact(query.len()).map(|row| exact(&query, row));
+            let (mut found, mut plain) = (Vec::new(), Vec::new());
+            Kernel::detect().scan_bf16(&query, &half, &mut found);
+            scan_bf16(&query, &half, &mut plain, |a, b, sum| a * b + sum);
+            prop_assert_eq!(found.len(), right.len());
+            for ((&found, &plain), right) in found.iter().zip(&plain).zip(right) {
+                prop_assert!((f64::from(found) - right).abs() < 1e-4);
+                prop_assert!((f64::from(plain) - right).abs() < 1e-4);
+            }
+        }
+
+        #[test]
+        fn no_brain_float_is_nearer_than_the_one_rounded_to(x in -1.0f32..1.0) {
+            let found = rounded(x);
+            prop_assert_eq!(found.to_bits() & 0xffff, 0);
+            for neighbour in [found.to_bits() - 0x1_0000, found.to_bits() + 0x1_0000] {
+                let other = f32::from_bits(neighbour);
+                prop_assert!((found - x).abs() <= (other - x).abs());
+            }
         }
 
         #[test]

@@ -2,12 +2,17 @@
 //! whichever costs less for the rows that are allowed.
 //!
 //! ```text
-//! no graph, or few rows allowed   -> every allowed row is compared
-//! else                            -> the graph proposes 4 times the limit, all compared
-//! graph proposes too few          -> every allowed row is compared
+//! no graph                           -> every allowed row is compared
+//! allowed rows cost less to compare  -> every allowed row is compared
+//!   than proposals of a graph
+//! else                               -> the graph proposes rows, the allowed ones are compared
+//! too few of them are allowed        -> every allowed row is compared
 //! ```
 //!
-//! Either way a hit's similarity is computed from the stored vectors, by one kernel.
+//! A graph is asked for so many rows that 4 times the limit can be expected to be allowed. Where the
+//! filter leaves out just what is near the query, clearly fewer are, and what a graph proposes far
+//! from the query is not quite the nearest: the scan answers, after little time lost. Either way a
+//! hit's similarity is computed from the stored vectors, by one kernel.
 
 use std::ops::Range;
 
@@ -18,13 +23,8 @@ use crate::kernel::Kernel;
 use crate::segment::Slot;
 use crate::top::{Hit, Top};
 
-/// Proposals of a graph for each hit wanted, to be compared exactly.
+/// Allowed proposals of a graph for each hit wanted, as they are to be expected.
 const OVERFETCH: usize = 4;
-/// Rows that are scanned in the time in which a graph proposes what one more hit takes, about.
-const ROWS_PER_HIT: usize = 100;
-/// A segment with fewer allowed rows than one in this many is scanned: its graph would be walked
-/// whole to find them.
-const SCARCE: u32 = 20;
 
 /// The hits of a query, best first, and how they were found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,7 +46,7 @@ pub struct Plan {
     pub rows: u64,
     /// Live rows that the filter allowed.
     pub allowed_rows: u64,
-    /// Rows compared exactly.
+    /// Rows that the query was compared with; those that might be hits exactly.
     pub compared_rows: u64,
     /// Hits among the first `limit` that were left out by the threshold.
     pub below_threshold: u32,
@@ -57,8 +57,8 @@ pub struct Plan {
 pub(crate) struct Means<'a> {
     pub(crate) kernel: Kernel,
     pub(crate) gate: &'a Gate,
-    /// A segment with at most this many allowed rows is scanned.
-    pub(crate) exact_rows: u32,
+    /// Rows that are scanned in the time in which a graph makes one proposal.
+    pub(crate) proposal_cost: u32,
 }
 
 /// The rows of a segment that a search may look at.
@@ -93,7 +93,14 @@ impl<'a> Search<'a> {
 
     /// Looks through one segment.
     pub(crate) fn through(&mut self, slot: &Slot, allowed: Option<&Allowed>) -> Result<()> {
-        let filtered = allowed.map(|keys| keys.rows(slot.segment.documents(), &slot.live));
+        let segment = &slot.segment;
+        let filtered = allowed.map(|keys| {
+            keys.rows(
+                segment.documents(),
+                segment.nodes(0..segment.rows()),
+                &slot.live,
+            )
+        });
         let part = Part {
             slot,
             rows: filtered.as_ref().unwrap_or(&slot.live),
@@ -104,17 +111,17 @@ impl<'a> Search<'a> {
             plan.allowed_rows += u64::from(part.count);
         }
         let everyone = 0..self.queries.len();
-        match slot.segment.graph() {
+        match segment.graph() {
             _ if part.count == 0 => {}
             None => {
                 let first = !std::mem::replace(&mut self.plain, true);
-                self.scan(&part, everyone, u32::from(first));
+                self.scan(&part, everyone, u32::from(first))?;
             }
-            Some(_) if self.prefers_scan(&part) => self.scan(&part, everyone, 1),
+            Some(_) if self.prefers_scan(&part) => self.scan(&part, everyone, 1)?,
             Some(graph) => {
                 for at in everyone {
                     if !self.by_graph(&part, graph, at)? {
-                        self.scan(&part, at..at + 1, 1);
+                        self.scan(&part, at..at + 1, 1)?;
                     }
                 }
             }
@@ -122,37 +129,46 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn proposals(&self) -> usize {
-        self.limit.saturating_mul(OVERFETCH).max(EXPANSION_SEARCH)
+    /// How many rows a graph is to propose.
+    fn proposals(&self, part: &Part) -> usize {
+        let rows = part.slot.segment.rows() as usize;
+        let wanted = self.limit.saturating_mul(OVERFETCH);
+        let among_all = wanted
+            .saturating_mul(rows)
+            .div_ceil(part.count.max(1) as usize);
+        among_all.max(EXPANSION_SEARCH).min(rows)
     }
 
+    /// Whether it costs less to compare all allowed rows than to have some proposed.
     fn prefers_scan(&self, part: &Part) -> bool {
-        part.count <= self.means.exact_rows
-            || part.count <= part.slot.segment.rows() / SCARCE
-            || part.count as usize <= self.limit.saturating_mul(ROWS_PER_HIT)
+        let cost = (self.proposals(part) as u64).saturating_mul(self.means.proposal_cost.into());
+        u64::from(part.count) <= cost
     }
 
-    fn scan(&mut self, part: &Part, queries: Range<usize>, segments: u32) {
+    fn scan(&mut self, part: &Part, queries: Range<usize>, segments: u32) -> Result<()> {
         for plan in &mut self.plans[queries.clone()] {
             plan.compared_rows += u64::from(part.count);
             plan.exact_segments += segments;
         }
         let tops = &mut self.tops[queries.clone()];
         let (queries, kernel) = (&self.queries[queries], self.means.kernel);
-        part.slot.segment.scan(part.rows, queries, tops, kernel);
+        part.slot.segment.scan(part.rows, queries, tops, kernel)
     }
 
     /// Searches the graph for one query; returns false, with nothing done, where it proposes too
-    /// few rows.
+    /// few allowed rows.
     fn by_graph(&mut self, part: &Part, graph: &Graph, at: usize) -> Result<bool> {
-        let segment = &part.slot.segment;
-        let filter = (part.count < segment.rows()).then_some(part.rows);
-        let query = self.queries[at];
-        let found = graph.search(query, self.proposals(), filter, self.means.gate)?;
-        if found.len() < self.limit.min(part.count as usize) {
+        let (segment, query) = (&part.slot.segment, self.queries[at]);
+        let proposals = self.proposals(part);
+        let mut found = graph.search(query, proposals, self.means.gate)?;
+        found.retain(|&row| part.rows.contains(row));
+        let expected = proposals as u64 * u64::from(part.count) / u64::from(segment.rows());
+        if found.len() < self.limit.min(part.count as usize)
+            || found.len() as u64 * 4 < expected * 3
+        {
             return Ok(false);
         }
-        segment.rescore(&found, query, &mut self.tops[at], self.means.kernel);
+        segment.rescore(&found, query, &mut self.tops[at], self.means.kernel)?;
         self.plans[at].compared_rows += found.len() as u64;
         self.plans[at].graph_segments += 1;
         Ok(true)

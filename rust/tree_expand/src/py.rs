@@ -1,4 +1,4 @@
-//! The Python module `treespan._core`: the only file that knows `PyO3`. Its stub is
+//! The Python module `treespan._core`; nothing else knows `PyO3`. Its stub is
 //! `python/treespan/_core.pyi`.
 //!
 //! Numbers and bytes come in, numbers and bytes go out; what works in between does so without the
@@ -8,22 +8,25 @@
 #![allow(missing_docs, reason = "the stub has the docstrings")]
 
 use std::collections::HashMap;
-use std::fmt::Display;
 use std::sync::Arc;
 
-use pyo3::conversion::FromPyObjectOwned;
-use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyOverflowError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::error::Error;
+use crate::error::{Error, Failure};
 use crate::filter::Allowed;
 use crate::kernel::Kernel;
 use crate::reply::{self, Extras, Scored};
+use crate::sealed::SegmentFile;
 use crate::top::Hit;
 use crate::vectors::{self, Query, Settings};
 use crate::window::{Mode, Options, window};
 use crate::{document, merge, planner};
+
+mod numbers;
+
+use numbers::{Whole, extracted, number, numbers, optional_number, packed};
 
 #[pymodule(gil_used = false)]
 mod _core {
@@ -216,16 +219,16 @@ struct VectorIndex(vectors::VectorIndex);
 #[pymethods]
 impl VectorIndex {
     #[new]
-    #[pyo3(signature = (dimension, *, exact_rows = 10_000, seal_rows = 20_000, threads = 16))]
+    #[pyo3(signature = (dimension, *, proposal_cost = 60, seal_rows = 20_000, threads = 16))]
     fn new(
         #[pyo3(from_py_with = number)] dimension: usize,
-        #[pyo3(from_py_with = number)] exact_rows: u32,
+        #[pyo3(from_py_with = number)] proposal_cost: u32,
         #[pyo3(from_py_with = number)] seal_rows: u32,
         #[pyo3(from_py_with = number)] threads: usize,
     ) -> PyResult<Self> {
         vectors::VectorIndex::new(Settings {
             dimension,
-            exact_rows,
+            proposal_cost,
             seal_rows,
             threads,
         })
@@ -254,21 +257,73 @@ impl VectorIndex {
         py.detach(|| self.0.remove(document))
     }
 
-    fn seal(&self, py: Python<'_>) -> PyResult<bool> {
-        py.detach(|| self.0.seal()).map_err(into_py)
+    fn holds(&self, py: Python<'_>, #[pyo3(from_py_with = number)] document: u64) -> bool {
+        py.detach(|| self.0.holds(document))
     }
 
-    #[pyo3(signature = (vectors, limit, threshold = None, allowed = None))]
+    fn keys<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let keys = py.detach(|| {
+            let keys = self.0.keys().into_iter();
+            keys.flat_map(u64::to_le_bytes).collect::<Vec<u8>>()
+        });
+        PyBytes::new(py, &keys)
+    }
+
+    fn seal(&self, py: Python<'_>, folder: &str, name: &str) -> PyResult<bool> {
+        py.detach(|| self.0.seal(folder.as_ref(), name))
+            .map_err(into_py)
+    }
+
+    #[pyo3(signature = (folder, segments, live = None))]
+    fn install(
+        &self,
+        py: Python<'_>,
+        folder: &str,
+        segments: Bound<'_, PyAny>,
+        live: Option<&[u8]>,
+    ) -> PyResult<()> {
+        let segments: Vec<(String, u64, String)> = extracted(&segments, u64::RANGE)?;
+        py.detach(|| {
+            let files: Result<Vec<SegmentFile>, Error> =
+                segments.into_iter().map(segment_file).collect();
+            let live = live.map(|live| packed(live, "keys", u64::from_le_bytes));
+            self.0
+                .install(folder.as_ref(), &files?, live.transpose()?.as_deref())
+        })
+        .map_err(into_py)
+    }
+
+    #[getter]
+    fn sealed(&self, py: Python<'_>) -> Vec<(String, u64, String, u32)> {
+        let segments = py.detach(|| self.0.sealed()).into_iter();
+        segments
+            .map(|segment| {
+                let SegmentFile { name, size, hash } = segment.file;
+                (name, size, format!("{hash:032x}"), segment.rows)
+            })
+            .collect()
+    }
+
+    #[pyo3(signature = (vectors, limit, threshold = None, allowed = None, allowed_nodes = None))]
     fn search(
         &self,
         py: Python<'_>,
         vectors: &[u8],
         #[pyo3(from_py_with = number)] limit: usize,
         threshold: Option<f32>,
-        #[pyo3(from_py_with = keys)] allowed: Option<Vec<u64>>,
+        allowed: Option<Bound<'_, PyAny>>,
+        allowed_nodes: Option<&[u8]>,
     ) -> PyResult<Vec<Hits>> {
+        let packed_keys = allowed
+            .as_ref()
+            .is_some_and(PyAnyMethods::is_instance_of::<PyBytes>);
+        if allowed_nodes.is_some() && !packed_keys {
+            let text = "allowed_nodes come with `allowed` as bytes, one key for each node";
+            return Err(PyValueError::new_err(text));
+        }
+        let keys = allowed.as_ref().map(keys).transpose()?;
         py.detach(|| {
-            let allowed = allowed.map(Allowed::new);
+            let allowed = keys.map(|keys| allow(keys, allowed_nodes)).transpose()?;
             let found = self.0.search(&Query {
                 vectors: &packed(vectors, "vectors", f32::from_le_bytes)?,
                 limit,
@@ -304,6 +359,11 @@ impl VectorIndex {
     fn segments(&self) -> usize {
         self.0.sizes().segments
     }
+
+    #[getter]
+    fn memory_bytes(&self) -> u64 {
+        self.0.sizes().memory_bytes
+    }
 }
 
 #[pyfunction]
@@ -336,93 +396,48 @@ fn simd() -> &'static str {
     Kernel::detect().name()
 }
 
-/// Numbers of `SIZE` bytes each, one behind another.
-fn packed<T, const SIZE: usize>(
-    bytes: &[u8],
-    what: &'static str,
-    number: impl Fn([u8; SIZE]) -> T,
-) -> Result<Vec<T>, Error> {
-    let (whole, rest) = bytes.as_chunks();
-    if !rest.is_empty() {
-        return Err(Error::PartialNumber {
-            what,
-            size: SIZE,
-            found: bytes.len(),
-        });
-    }
-    Ok(whole
-        .iter()
-        .map(|&number_bytes| number(number_bytes))
-        .collect())
-}
-
 /// Keys of documents: whole numbers, or bytes that pack them in 8 bytes each.
-fn keys(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u64>>> {
-    if value.is_none() {
-        return Ok(None);
+fn keys(value: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    match value.cast::<PyBytes>() {
+        Ok(bytes) => packed(bytes.as_bytes(), "keys", u64::from_le_bytes).map_err(into_py),
+        Err(_) => numbers(value),
     }
-    if let Ok(bytes) = value.cast::<PyBytes>() {
-        let keys = packed(bytes.as_bytes(), "keys", u64::from_le_bytes);
-        return keys.map(Some).map_err(into_py);
+}
+
+fn allow(keys: Vec<u64>, nodes: Option<&[u8]>) -> Result<Allowed, Error> {
+    match nodes {
+        None => Ok(Allowed::new(keys)),
+        Some(nodes) => Allowed::of_nodes(&keys, packed(nodes, "nodes", u32::from_le_bytes)?),
     }
-    numbers(value).map(Some)
 }
 
-fn number<'a, 'py, T: Whole + FromPyObject<'a, 'py>>(value: &'a Bound<'py, PyAny>) -> PyResult<T> {
-    extracted(value, T::RANGE)
-}
-
-fn optional_number<'py, T: Whole + FromPyObjectOwned<'py>>(
-    value: &Bound<'py, PyAny>,
-) -> PyResult<Option<T>> {
-    (!value.is_none()).then(|| number(value)).transpose()
-}
-
-fn numbers<'py, T: Whole + FromPyObjectOwned<'py>>(value: &Bound<'py, PyAny>) -> PyResult<Vec<T>> {
-    extracted(value, T::RANGE)
-}
-
-/// Takes a value over; a number out of range is a `ValueError`, as all bad input is.
-fn extracted<'a, 'py, T: FromPyObject<'a, 'py>>(
-    value: &'a Bound<'py, PyAny>,
-    range: impl Display,
-) -> PyResult<T> {
-    value.extract().map_err(|error: T::Error| {
-        let error: PyErr = error.into();
-        if error.is_instance_of::<PyOverflowError>(value.py()) {
-            PyValueError::new_err(format!("a number is out of range; it should be {range}"))
-        } else {
-            error
-        }
-    })
+fn segment_file((name, size, hash): (String, u64, String)) -> Result<SegmentFile, Error> {
+    match u128::from_str_radix(&hash, 16) {
+        Ok(hash) => Ok(SegmentFile { name, size, hash }),
+        Err(_) => Err(Error::SegmentFile {
+            path: name,
+            what: format!("its hash is {hash:?}; it is written in 32 hexadecimal digits"),
+        }),
+    }
 }
 
 /// The one map from errors of the core to exceptions.
 fn into_py(error: Error) -> PyErr {
+    let text = error.to_string();
     match error {
-        Error::ReplyTooLarge { .. } => PyOverflowError::new_err(error.to_string()),
-        Error::Graph(_) => PyRuntimeError::new_err(error.to_string()),
-        _ => PyValueError::new_err(error.to_string()),
+        Error::ReplyTooLarge { .. } => PyOverflowError::new_err(text),
+        Error::Graph(_) => PyRuntimeError::new_err(text),
+        Error::SegmentWrite { error, .. } | Error::SegmentRead { error, .. } => {
+            os_error(error, text)
+        }
+        _ => PyValueError::new_err(text),
     }
 }
 
-/// Whole numbers and the range they can have.
-trait Whole {
-    const RANGE: &'static str;
-}
-
-impl Whole for i32 {
-    const RANGE: &'static str = "-2^31 to 2^31-1";
-}
-
-impl Whole for u32 {
-    const RANGE: &'static str = "0 to 2^32-1";
-}
-
-impl Whole for u64 {
-    const RANGE: &'static str = "0 to 2^64-1";
-}
-
-impl Whole for usize {
-    const RANGE: &'static str = "0 to 2^64-1";
+/// With a number, Python chooses the subclass, `FileNotFoundError` for example.
+fn os_error(failure: Failure, text: String) -> PyErr {
+    match failure.code {
+        Some(code) => PyOSError::new_err((code, text)),
+        None => PyOSError::new_err(text),
+    }
 }

@@ -1,17 +1,21 @@
-//! Segments: immutable blocks of rows, each with its document and node, and a graph where there are
-//! enough of them.
+//! Segments: immutable blocks of rows, each with its document and node; in memory, or in a file with
+//! a graph where there are enough of them.
 //!
 //! Rows are ascending by document key, then by node, so that a document is one range of rows and
 //! the order of rows is the order of equal hits. Whether a row is still live is kept beside the
 //! segment, in its [`Slot`].
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::Result;
 use crate::filter::Bitmap;
-use crate::graph::{Gate, Graph};
+use crate::graph::Graph;
 use crate::kernel::Kernel;
+use crate::near::Near;
+use crate::sealed::Sealed;
 use crate::top::{Hit, Top};
 
 /// Rows whose similarities are computed at a time: small enough to stay in cache for all queries of
@@ -29,13 +33,18 @@ pub(crate) struct DocumentRows {
 /// An immutable block of rows.
 pub(crate) struct Segment {
     dimension: usize,
-    /// Unit vectors, one behind another.
-    matrix: Box<[f32]>,
     /// Position of each row's node.
     nodes: Box<[u32]>,
     /// Ascending by key and by rows.
     documents: Box<[DocumentRows]>,
-    graph: Option<Graph>,
+    store: Store,
+}
+
+/// Where the unit vectors are.
+enum Store {
+    /// In memory, one behind another.
+    Plain(Box<[f32]>),
+    Sealed(Sealed),
 }
 
 impl Segment {
@@ -47,60 +56,70 @@ impl Segment {
             start: 0,
             end: row_number(nodes.len()),
         };
-        Self {
-            dimension: matrix.len() / nodes.len(),
-            matrix,
-            nodes,
-            documents: Box::new([document]),
-            graph: None,
-        }
+        let dimension = matrix.len() / nodes.len();
+        Self::plain(dimension, nodes, Box::new([document]), matrix)
     }
 
-    /// The live rows of several segments in one, without a graph.
-    pub(crate) fn merged(slots: &[Slot], dimension: usize) -> Self {
-        let mut parts: Vec<(&Segment, DocumentRows)> = slots
-            .iter()
-            .flat_map(|slot| slot.documents().map(|document| (&*slot.segment, document)))
-            .collect();
-        parts.sort_unstable_by_key(|(_, document)| document.key);
-        let rows = slots.iter().map(|slot| slot.live_rows as usize).sum();
-        let mut matrix = Vec::with_capacity(rows * dimension);
-        let mut nodes = Vec::with_capacity(rows);
-        let mut documents = Vec::with_capacity(parts.len());
-        for (segment, DocumentRows { key, start, end }) in parts {
-            matrix.extend_from_slice(segment.vectors(start..end));
-            let first = row_number(nodes.len());
-            nodes.extend_from_slice(&segment.nodes[start as usize..end as usize]);
-            documents.push(DocumentRows {
-                key,
-                start: first,
-                end: row_number(nodes.len()),
-            });
-        }
+    /// Rows in memory, without a graph.
+    pub(crate) fn plain(
+        dimension: usize,
+        nodes: Box<[u32]>,
+        documents: Box<[DocumentRows]>,
+        matrix: Box<[f32]>,
+    ) -> Self {
         Self {
             dimension,
-            matrix: matrix.into(),
-            nodes: nodes.into(),
-            documents: documents.into(),
-            graph: None,
+            nodes,
+            documents,
+            store: Store::Plain(matrix),
         }
     }
 
-    /// The same rows with a graph over them, to be searched through `gate`.
-    pub(crate) fn with_graph(self, gate: &Gate, kernel: Kernel) -> Result<Self> {
-        let graph = Graph::build(&self.matrix, self.dimension, gate, kernel)?;
-        Ok(Self {
-            graph: Some(graph),
-            ..self
-        })
+    /// Rows in a file, with a graph.
+    pub(crate) fn sealed(
+        nodes: Box<[u32]>,
+        documents: Box<[DocumentRows]>,
+        sealed: Sealed,
+    ) -> Self {
+        Self {
+            dimension: sealed.dimension(),
+            nodes,
+            documents,
+            store: Store::Sealed(sealed),
+        }
+    }
+
+    /// The same; its file is at another path now.
+    pub(crate) fn at(mut self, path: PathBuf) -> Self {
+        if let Store::Sealed(sealed) = &mut self.store {
+            sealed.moved(path);
+        }
+        self
     }
 
     pub(crate) fn rows(&self) -> u32 {
         row_number(self.nodes.len())
     }
 
+    /// The file of the segment, if it is in one.
+    pub(crate) fn file(&self) -> Option<&Sealed> {
+        match &self.store {
+            Store::Plain(_) => None,
+            Store::Sealed(sealed) => Some(sealed),
+        }
+    }
+
     pub(crate) fn graph(&self) -> Option<&Graph> {
-        self.graph.as_ref()
+        self.file().map(Sealed::graph)
+    }
+
+    /// Bytes of memory, those shared with other processes among them.
+    pub(crate) fn bytes(&self) -> usize {
+        let vectors = match &self.store {
+            Store::Plain(matrix) => size_of_val(&**matrix),
+            Store::Sealed(sealed) => sealed.graph().bytes(),
+        };
+        vectors + size_of_val(&*self.nodes) + size_of_val(&*self.documents)
     }
 
     pub(crate) fn documents(&self) -> &[DocumentRows] {
@@ -114,28 +133,133 @@ impl Segment {
         at.ok().map(|at| self.documents[at])
     }
 
+    /// Positions of the nodes of some rows.
+    pub(crate) fn nodes(&self, rows: Range<u32>) -> &[u32] {
+        &self.nodes[rows.start as usize..rows.end as usize]
+    }
+
+    /// Some exact rows; `buffer` holds them where they are read from a file.
+    pub(crate) fn rows_at<'a>(
+        &'a self,
+        rows: Range<u32>,
+        buffer: &'a mut Vec<f32>,
+    ) -> Result<&'a [f32]> {
+        let elements = rows.start as usize * self.dimension..rows.end as usize * self.dimension;
+        match &self.store {
+            Store::Plain(matrix) => Ok(&matrix[elements]),
+            Store::Sealed(sealed) => {
+                buffer.resize(elements.len(), 0.0);
+                sealed.read(rows, buffer)?;
+                Ok(buffer)
+            }
+        }
+    }
+
     /// Offers every row of a set to the best hits of every query; `queries[i]` belongs to
     /// `tops[i]`.
-    pub(crate) fn scan(&self, rows: &Bitmap, queries: &[&[f32]], tops: &mut [Top], kernel: Kernel) {
-        let mut similarities = Vec::with_capacity(BLOCK_ROWS as usize);
-        for run in rows.runs() {
-            for start in run.clone().step_by(BLOCK_ROWS as usize) {
-                let block = start..run.end.min(start + BLOCK_ROWS);
-                for (query, top) in queries.iter().zip(&mut *tops) {
-                    kernel.scan(query, self.vectors(block.clone()), &mut similarities);
-                    for (row, &dot) in block.clone().zip(&similarities) {
-                        self.offer(row, dot, top);
-                    }
+    pub(crate) fn scan(
+        &self,
+        rows: &Bitmap,
+        queries: &[&[f32]],
+        tops: &mut [Top],
+        kernel: Kernel,
+    ) -> Result<()> {
+        match &self.store {
+            Store::Plain(matrix) => self.scan_plain(matrix, rows, queries, tops, kernel),
+            Store::Sealed(sealed) => self.scan_sealed(sealed, rows, queries, tops, kernel)?,
+        }
+        Ok(())
+    }
+
+    fn scan_plain(
+        &self,
+        matrix: &[f32],
+        rows: &Bitmap,
+        queries: &[&[f32]],
+        tops: &mut [Top],
+        kernel: Kernel,
+    ) {
+        let mut dots = Vec::with_capacity(BLOCK_ROWS as usize);
+        for block in blocks(rows) {
+            let vectors =
+                &matrix[block.start as usize * self.dimension..block.end as usize * self.dimension];
+            for (query, top) in queries.iter().zip(&mut *tops) {
+                kernel.scan(query, vectors, &mut dots);
+                for (row, &dot) in block.clone().zip(&dots) {
+                    self.offer(row, dot, top);
                 }
             }
         }
     }
 
-    /// Offers some rows to the best hits of a query.
-    pub(crate) fn rescore(&self, rows: &[u64], query: &[f32], top: &mut Top, kernel: Kernel) {
-        for row in rows.iter().filter_map(|&row| u32::try_from(row).ok()) {
-            self.offer(row, kernel.dot(query, self.vectors(row..row + 1)), top);
+    /// Looks at the rows in brain floats, then at the exact ones of those that may be among the
+    /// best.
+    fn scan_sealed(
+        &self,
+        sealed: &Sealed,
+        rows: &Bitmap,
+        queries: &[&[f32]],
+        tops: &mut [Top],
+        kernel: Kernel,
+    ) -> Result<()> {
+        let mut nears: Vec<Near> = tops.iter().map(|top| near(top, sealed)).collect();
+        let mut dots = Vec::with_capacity(BLOCK_ROWS as usize);
+        for block in blocks(rows) {
+            let halves = sealed.halves(block.clone());
+            for ((query, near), top) in queries.iter().zip(&mut nears).zip(&mut *tops) {
+                kernel.scan_bf16(query, halves, &mut dots);
+                for (row, &rough) in block.clone().zip(&dots) {
+                    self.consider(row, rough, near, top);
+                }
+            }
         }
+        for ((query, near), top) in queries.iter().zip(nears).zip(tops) {
+            self.decide(near, query, top, kernel)?;
+        }
+        Ok(())
+    }
+
+    /// Offers some rows of a sealed segment to the best hits of a query.
+    pub(crate) fn rescore(
+        &self,
+        rows: &[u32],
+        query: &[f32],
+        top: &mut Top,
+        kernel: Kernel,
+    ) -> Result<()> {
+        let Store::Sealed(sealed) = &self.store else {
+            return Ok(());
+        };
+        let mut near = near(top, sealed);
+        let mut dots = Vec::with_capacity(1);
+        for &row in rows {
+            kernel.scan_bf16(query, sealed.halves(row..row + 1), &mut dots);
+            self.consider(row, dots[0], &mut near, top);
+        }
+        self.decide(near, query, top, kernel)
+    }
+
+    /// Keeps a row that may be among the best. One whose dot product is negative for certain has
+    /// similarity 0, which is exact.
+    fn consider(&self, row: u32, rough: f32, near: &mut Near, top: &mut Top) {
+        if rough + near.error() > 0.0 {
+            near.offer(row, rough);
+        } else if near.floor() <= 0.0 {
+            self.offer(row, 0.0, top);
+        }
+    }
+
+    /// Offers the exact rows of those that were kept.
+    fn decide(&self, near: Near, query: &[f32], top: &mut Top, kernel: Kernel) -> Result<()> {
+        let mut buffer = Vec::new();
+        for row in near.into_rows() {
+            if !top.wants(similarity(row.most)) {
+                break;
+            }
+            let exact = self.rows_at(row.row..row.row + 1, &mut buffer)?;
+            self.offer(row.row, kernel.dot(query, exact), top);
+        }
+        Ok(())
     }
 
     fn offer(&self, row: u32, dot: f32, top: &mut Top) {
@@ -151,10 +275,18 @@ impl Segment {
             });
         }
     }
+}
 
-    fn vectors(&self, rows: Range<u32>) -> &[f32] {
-        &self.matrix[rows.start as usize * self.dimension..rows.end as usize * self.dimension]
-    }
+fn near(top: &Top, sealed: &Sealed) -> Near {
+    Near::new(top.limit(), sealed.error(), top.floor())
+}
+
+/// The rows of a set in ranges of at most `BLOCK_ROWS`.
+fn blocks(rows: &Bitmap) -> impl Iterator<Item = Range<u32>> + '_ {
+    rows.runs().flat_map(|run| {
+        let starts = run.clone().step_by(BLOCK_ROWS as usize);
+        starts.map(move |start| start..run.end.min(start.saturating_add(BLOCK_ROWS)))
+    })
 }
 
 /// Cosine of two unit vectors as a similarity in 0..=1; 0 is always plus zero.
@@ -163,7 +295,7 @@ fn similarity(dot: f32) -> f32 {
 }
 
 /// Rows are counted in 32 bits: that many vectors of one dimension alone would fill 16 GiB.
-fn row_number(rows: usize) -> u32 {
+pub(crate) fn row_number(rows: usize) -> u32 {
     u32::try_from(rows).unwrap_or(u32::MAX)
 }
 
@@ -183,6 +315,21 @@ impl Slot {
             segment: Arc::new(segment),
             live: Arc::new(Bitmap::full(live_rows)),
             live_rows,
+        }
+    }
+
+    /// A segment with only the rows of those documents live whose keys are wanted.
+    pub(crate) fn of(segment: Arc<Segment>, mut wanted: impl FnMut(u64) -> bool) -> Self {
+        let mut live = Bitmap::empty(segment.rows());
+        for document in segment.documents() {
+            if wanted(document.key) {
+                live.insert(document.start..document.end);
+            }
+        }
+        Self {
+            segment,
+            live_rows: live.count(),
+            live: Arc::new(live),
         }
     }
 
@@ -208,6 +355,15 @@ impl Slot {
         rows.for_each(|document| live.remove(document.start..document.end));
         self.live_rows = live.count();
         self.live = Arc::new(live);
+    }
+
+    /// Takes those of the documents in a set out of the live rows.
+    pub(crate) fn kill_all(&mut self, keys: &HashSet<u64>) {
+        let held = self.documents().map(|document| document.key);
+        let dead: Vec<u64> = held.filter(|key| keys.contains(key)).collect();
+        if !dead.is_empty() {
+            self.kill(dead);
+        }
     }
 
     /// Whether so many rows are dead that the segment should be built anew.

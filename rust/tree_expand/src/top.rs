@@ -53,6 +53,18 @@ impl Top {
                 .is_some_and(|worst| similarity >= worst.0.similarity)
     }
 
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Similarity that a hit must have to be among the best, as far as is known.
+    pub(crate) fn floor(&self) -> f32 {
+        match self.heap.peek() {
+            Some(worst) if self.heap.len() == self.limit => worst.0.similarity,
+            _ => 0.0,
+        }
+    }
+
     pub(crate) fn push(&mut self, hit: Hit) {
         if self.heap.len() < self.limit {
             self.heap.push(Ranked(hit));

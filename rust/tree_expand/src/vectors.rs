@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! add     -> a segment of one document, without a graph; small ones are merged
-//! seal    -> all segments without a graph become one with a graph, built aside and swapped in
+//! seal    -> segments without a graph become one with a graph, in a file, built aside, swapped in
+//! install -> files that another process has built take the place of all segments with a graph
 //! remove  -> bits of a document are cleared in a copy of the live rows
 //! search  -> takes the segments as they are at that moment
 //! ```
@@ -11,30 +12,33 @@
 //! the graphs.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::error::{Error, Result};
 use crate::filter::Allowed;
+use crate::gather::Gathered;
 use crate::graph::Gate;
 use crate::kernel::{Kernel, normalise};
+use crate::opening::open_all;
 use crate::planner::{Hits, Means, Search};
+use crate::sealed::{Reader, SegmentFile};
+use crate::sealing;
 use crate::segment::{Segment, Slot};
+use crate::upkeep::{due, most_rows, rows_of};
 
 /// Largest dimension of a vector.
 pub const MAX_DIMENSION: usize = 65_536;
-/// Sealed segments of one size class that are merged into one of the next.
-const FAN_IN: usize = 4;
-/// Segments of this size class are not merged any further: building their graph takes long enough.
-const LAST_CLASS: u32 = 2;
 
 /// Settings of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Elements of a vector.
     pub dimension: usize,
-    /// A segment with at most this many allowed rows is scanned exactly.
-    pub exact_rows: u32,
+    /// Rows that are scanned in the time in which a graph makes one proposal among all rows
+    /// allowed. With 0 every graph is searched; with `u32::MAX` every row is compared.
+    pub proposal_cost: u32,
     /// As many rows without a graph are worth one.
     pub seal_rows: u32,
     /// Searches that may be in a graph at once; more wait.
@@ -42,12 +46,13 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The settings that suit most: 10,000 exact rows, seals at 20,000 rows, 16 threads.
+    /// The settings that suit most: proposals at the cost of 60 rows, seals at 20,000 rows, 16
+    /// threads.
     #[must_use]
     pub fn new(dimension: usize) -> Self {
         Self {
             dimension,
-            exact_rows: 10_000,
+            proposal_cost: 60,
             seal_rows: 20_000,
             threads: 16,
         }
@@ -63,7 +68,7 @@ pub struct Query<'a> {
     pub limit: usize,
     /// Least similarity of a hit.
     pub threshold: Option<f32>,
-    /// Documents to look at, or all.
+    /// Documents or nodes to look at, or all.
     pub allowed: Option<&'a Allowed>,
 }
 
@@ -78,6 +83,17 @@ pub struct Sizes {
     pub sealed_rows: u64,
     /// Segments with a graph.
     pub segments: usize,
+    /// Bytes of the rows without a graph, and of what is mapped of the files with the others.
+    pub memory_bytes: u64,
+}
+
+/// A segment with a graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedSegment {
+    /// Its file.
+    pub file: SegmentFile,
+    /// Live rows.
+    pub rows: u32,
 }
 
 /// The vectors of a collection. Any number of threads may search while others add, remove and seal.
@@ -138,12 +154,39 @@ impl VectorIndex {
         };
         for slot in &*self.slots() {
             sizes.rows += u64::from(slot.live_rows);
+            sizes.memory_bytes += slot.segment.bytes() as u64;
             if slot.is_sealed() {
                 sizes.sealed_rows += u64::from(slot.live_rows);
                 sizes.segments += 1;
             }
         }
         sizes
+    }
+
+    /// Keys of the live documents, those without rows among them; ascending.
+    #[must_use]
+    pub fn keys(&self) -> Vec<u64> {
+        let mut keys: Vec<u64> = self.writer().documents.iter().copied().collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    /// The segments with a graph.
+    #[must_use]
+    pub fn sealed(&self) -> Vec<SealedSegment> {
+        let slots = self.slots();
+        let sealed = slots.iter().filter_map(|slot| {
+            let file = slot.segment.file()?.id().clone();
+            let rows = slot.live_rows;
+            Some(SealedSegment { file, rows })
+        });
+        sealed.collect()
+    }
+
+    /// Whether a document is in the index.
+    #[must_use]
+    pub fn holds(&self, document: u64) -> bool {
+        self.writer().documents.contains(&document)
     }
 
     /// Adds the vectors of a document, one for each of `nodes`; they are found from then on.
@@ -182,18 +225,21 @@ impl VectorIndex {
         }
         normalise(&mut vectors, self.settings.dimension)?;
         let mut writer = self.writer();
-        if !writer.documents.insert(document) {
+        if writer.documents.contains(&document) {
             return Err(Error::DocumentTwice(document));
         }
         let mut slots = self.slots().to_vec();
-        if let Some(before) = before.filter(|before| writer.documents.remove(before)) {
+        let before = before.filter(|before| writer.documents.contains(before));
+        if let Some(before) = before {
             take_out(&mut slots, before);
         }
         if !nodes.is_empty() {
             let segment = Segment::of_document(document, nodes.into(), vectors.into());
             slots.push(Slot::new(segment));
-            self.merge_small(&mut slots, &writer.sealing);
+            self.merge_small(&mut slots, &writer.sealing)?;
         }
+        writer.documents.insert(document);
+        before.map(|before| writer.documents.remove(&before));
         self.publish(slots);
         self.count(&writer);
         Ok(())
@@ -201,16 +247,19 @@ impl VectorIndex {
 
     /// Merges the newest segments while the one before is not larger by far, so that their number
     /// grows with the logarithm of their rows.
-    fn merge_small(&self, slots: &mut Vec<Slot>, sealing: &[Slot]) {
+    fn merge_small(&self, slots: &mut Vec<Slot>, sealing: &[Slot]) -> Result<()> {
         while let [.., before, last] = &slots[..]
             && !before.is_sealed()
-            && before.live_rows < 2 * last.live_rows
+            && before.live_rows < last.live_rows.saturating_mul(2)
+            && rows_of(&slots[slots.len() - 2..]) <= most_rows(self.settings.seal_rows)
             && !sealing.iter().any(|slot| slot.is(before))
         {
-            let merged = Segment::merged(&slots[slots.len() - 2..], self.settings.dimension);
+            let rows = Gathered::new(&slots[slots.len() - 2..], self.settings.dimension);
+            let merged = rows.into_plain()?;
             slots.truncate(slots.len() - 2);
             slots.push(Slot::new(merged));
         }
+        Ok(())
     }
 
     /// Takes a document out of all later answers; returns whether it was there.
@@ -231,63 +280,93 @@ impl VectorIndex {
             .store(writer.documents.len(), Ordering::Relaxed);
     }
 
-    /// Does the most useful piece of upkeep: gives the rows without a graph one where they are
-    /// enough, builds a segment anew where a fifth of its rows is dead, or merges small segments.
-    /// Returns whether there was one. Takes seconds; searches, additions and removals go on
-    /// meanwhile.
+    /// Does the most useful piece of upkeep: gives rows without a graph one where they are enough,
+    /// builds a segment anew where a fifth of its rows is dead, or merges small segments. The new
+    /// segment is `folder/name.segment`; there is none where too little is left for a graph.
+    /// Returns whether there was something to do. Takes seconds to minutes; searches, additions and
+    /// removals go on meanwhile.
     ///
     /// # Errors
-    /// The graph could not be built, for want of memory for example; the index is as before.
-    pub fn seal(&self) -> Result<bool> {
+    /// The graph could not be built, for want of memory for example, or the file could not be
+    /// written; the index is as before.
+    pub fn seal(&self, folder: &Path, name: &str) -> Result<bool> {
         let _only = self.sealer.lock().unwrap_or_else(PoisonError::into_inner);
         let parts = {
             let mut writer = self.writer();
-            writer.sealing = self.due(&self.slots());
+            writer.sealing = due(&self.slots(), self.settings.seal_rows);
             writer.sealing.clone()
         };
         if parts.is_empty() {
             return Ok(false);
         }
-        let built = self.built(&parts);
+        let built = self.built(&parts, folder, name);
         let mut writer = self.writer();
         writer.sealing.clear();
         self.swap(&parts, Slot::new(built?));
         Ok(true)
     }
 
-    /// The segments that are worth building into one, if any.
-    fn due(&self, slots: &[Slot]) -> Vec<Slot> {
-        let seal_rows = u64::from(self.settings.seal_rows);
-        let (sealed, plain): (Vec<&Slot>, Vec<&Slot>) =
-            slots.iter().partition(|slot| slot.is_sealed());
-        let rows: u64 = plain.iter().map(|slot| u64::from(slot.live_rows)).sum();
-        if rows >= seal_rows {
-            return plain.into_iter().cloned().collect();
-        }
-        if let Some(worn) = slots.iter().find(|slot| slot.is_worn()) {
-            return vec![worn.clone()];
-        }
-        let class = |slot: &Slot| {
-            (u64::from(slot.live_rows) / seal_rows)
-                .max(1)
-                .ilog(FAN_IN as u64)
-        };
-        (0..LAST_CLASS)
-            .map(|size| sealed.iter().filter(move |slot| class(slot) == size))
-            .find(|alike| alike.clone().count() >= FAN_IN)
-            .map(|alike| alike.take(FAN_IN).map(|&slot| slot.clone()).collect())
-            .unwrap_or_default()
-    }
-
-    fn built(&self, parts: &[Slot]) -> Result<Segment> {
-        let segment = Segment::merged(parts, self.settings.dimension);
+    fn built(&self, parts: &[Slot], folder: &Path, name: &str) -> Result<Segment> {
+        let rows = Gathered::new(parts, self.settings.dimension);
         // What is left of a worn segment may be too little for a graph; it is scanned then, like
         // what was just added.
-        if segment.rows() < self.settings.seal_rows.div_ceil(2) {
-            Ok(segment)
+        if rows.rows() < self.settings.seal_rows.div_ceil(2) {
+            rows.into_plain()
         } else {
-            segment.with_graph(&self.gate, self.kernel)
+            sealing::write(&rows, folder, name, self.reader())
         }
+    }
+
+    fn reader(&self) -> Reader<'_> {
+        Reader {
+            dimension: self.settings.dimension,
+            gate: &self.gate,
+            kernel: self.kernel,
+        }
+    }
+
+    /// Puts segments from files in the place of all that have a graph, in one step.
+    ///
+    /// `live` names the documents that are to be searchable; those of them that no segment holds are
+    /// passed over. Without it, it is the documents that the index holds: those that a new segment
+    /// holds are answered from there, and the others stay where they are.
+    ///
+    /// # Errors
+    /// A file is missing, damaged, or none of this program and dimension; the index is as before.
+    pub fn install(
+        &self,
+        folder: &Path,
+        files: &[SegmentFile],
+        live: Option<&[u64]>,
+    ) -> Result<()> {
+        let _only = self.sealer.lock().unwrap_or_else(PoisonError::into_inner);
+        let segments = open_all(folder, files, &self.slots(), self.reader())?;
+        let live: Option<HashSet<u64>> = live.map(|keys| keys.iter().copied().collect());
+        let mut writer = self.writer();
+        let wanted = live.as_ref().unwrap_or(&writer.documents);
+        let mut taken = HashSet::new();
+        let installed: Vec<Slot> = segments
+            .into_iter()
+            .map(|segment| Slot::of(segment, |key| wanted.contains(&key) && taken.insert(key)))
+            .collect();
+        let (mut sealed, mut plain): (Vec<Slot>, Vec<Slot>) =
+            self.slots().iter().cloned().partition(Slot::is_sealed);
+        if live.is_some() {
+            for slot in sealed.drain(..) {
+                for document in slot.documents() {
+                    writer.documents.remove(&document.key);
+                }
+            }
+            writer.documents.extend(&taken);
+        }
+        for slot in sealed.iter_mut().chain(&mut plain) {
+            slot.kill_all(&taken);
+        }
+        let mut slots = [installed, sealed, plain].concat();
+        slots.retain(|slot| slot.live_rows > 0);
+        self.publish(slots);
+        self.count(&writer);
+        Ok(())
     }
 
     /// Puts a segment in the place of those it was built from, without what was removed meanwhile.
@@ -336,7 +415,7 @@ impl VectorIndex {
         let means = Means {
             kernel: self.kernel,
             gate: &self.gate,
-            exact_rows: self.settings.exact_rows,
+            proposal_cost: self.settings.proposal_cost,
         };
         let queries: Vec<&[f32]> = vectors.chunks_exact(dimension).collect();
         let mut search = Search::new(means, query.limit, &queries);

@@ -1,4 +1,4 @@
-//! The vector index against a plain search of everything.
+//! The vector index against a plain search of everything; files are in `segments.rs`.
 #![allow(
     clippy::unwrap_used,
     clippy::float_cmp,
@@ -6,188 +6,28 @@
     clippy::cast_possible_truncation
 )]
 
+mod index;
+
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use proptest::prelude::*;
+use index::{Model, clustered, index, nearest, query, seal};
 use tree_expand::error::Error;
 use tree_expand::filter::Allowed;
-use tree_expand::kernel::Kernel;
-use tree_expand::planner::{Hits, Plan};
-use tree_expand::top::Hit;
+use tree_expand::planner::Plan;
 use tree_expand::vectors::{Query, Settings, Sizes, VectorIndex};
-
-/// What an index should hold, and a plain search of it.
-#[derive(Default)]
-struct Model(Vec<(u64, Vec<u32>, Vec<f32>)>);
-
-impl Model {
-    fn rows(&self) -> u64 {
-        self.0.iter().map(|(_, nodes, _)| nodes.len() as u64).sum()
-    }
-
-    fn search(&self, query: &Query, dimension: usize) -> Vec<Hit> {
-        let mut vector = query.vectors.to_vec();
-        normalise(&mut vector, dimension);
-        let mut hits = Vec::new();
-        for (document, nodes, rows) in &self.0 {
-            let mut rows = rows.clone();
-            normalise(&mut rows, dimension);
-            for (&node, row) in nodes.iter().zip(rows.chunks_exact(dimension)) {
-                let similarity = Kernel::detect().dot(&vector, row).clamp(0.0, 1.0) + 0.0;
-                let hit = Hit {
-                    document: *document,
-                    node,
-                    similarity,
-                };
-                hits.push(hit);
-            }
-        }
-        hits.retain(|hit| query.allowed.is_none_or(|keys| keys.contains(hit.document)));
-        hits.sort_by(Hit::by_rank);
-        hits.truncate(query.limit);
-        hits.retain(|hit| query.threshold.is_none_or(|least| hit.similarity >= least));
-        hits
-    }
-}
-
-/// Scales rows to length 1, with the rounding of the index, so that similarities agree to the bit.
-fn normalise(rows: &mut [f32], dimension: usize) {
-    for row in rows.chunks_exact_mut(dimension) {
-        let squares: f64 = row.iter().map(|&x| f64::from(x).powi(2)).sum();
-        let scale = squares.sqrt().recip();
-        for x in row {
-            *x = (f64::from(*x) * scale) as f32;
-        }
-    }
-}
-
-fn index(settings: Settings) -> VectorIndex {
-    VectorIndex::new(settings).unwrap()
-}
-
-fn nearest(index: &VectorIndex, query: &Query) -> Hits {
-    index.search(query).unwrap().remove(0)
-}
-
-fn bits(hits: &[Hit]) -> Vec<u32> {
-    hits.iter().map(|hit| hit.similarity.to_bits()).collect()
-}
-
-fn query(vectors: &[f32], limit: usize) -> Query<'_> {
-    Query {
-        vectors,
-        limit,
-        threshold: None,
-        allowed: None,
-    }
-}
-
-#[derive(Clone, Debug)]
-enum Change {
-    Add(Vec<u32>, Vec<[i8; 3]>),
-    Remove(usize),
-    Seal,
-}
-
-fn direction() -> impl Strategy<Value = [i8; 3]> {
-    prop::array::uniform3(-2i8..3).prop_filter("no direction", |vector| vector != &[0; 3])
-}
-
-fn changes() -> impl Strategy<Value = Vec<Change>> {
-    let document = prop::collection::btree_map(0u32..50, direction(), 0..12);
-    let add = document.prop_map(|rows| {
-        let (nodes, vectors) = rows.into_iter().unzip();
-        Change::Add(nodes, vectors)
-    });
-    let change = prop_oneof![
-        5 => add,
-        2 => (0usize..100).prop_map(Change::Remove),
-        1 => Just(Change::Seal),
-    ];
-    prop::collection::vec(change, 0..40)
-}
-
-fn floats(vectors: &[[i8; 3]]) -> Vec<f32> {
-    vectors.iter().flatten().map(|&x| f32::from(x)).collect()
-}
-
-fn apply(changes: Vec<Change>, index: &VectorIndex) -> Model {
-    let mut model = Model::default();
-    for (key, change) in (100..).zip(changes) {
-        match change {
-            Change::Add(nodes, vectors) => {
-                let vectors = floats(&vectors);
-                index.add(key, nodes.clone(), vectors.clone()).unwrap();
-                model.0.push((key, nodes, vectors));
-            }
-            Change::Remove(at) if at < model.0.len() => {
-                assert!(index.remove(model.0.swap_remove(at).0));
-            }
-            Change::Remove(at) => assert!(!index.remove(at as u64)),
-            Change::Seal => {
-                index.seal().unwrap();
-            }
-        }
-    }
-    model
-}
-
-proptest! {
-    #[test]
-    fn answers_are_those_of_a_plain_search(
-        changes in changes(),
-        vector in direction(),
-        limit in 1usize..40,
-        threshold in prop::option::of(0.0f32..1.0),
-        allowed in prop::option::of(prop::collection::vec(95u64..145, 0..30)),
-    ) {
-        let index = index(Settings { seal_rows: 20, ..Settings::new(3) });
-        let model = apply(changes, &index);
-        let vectors = floats(&[vector]);
-        let allowed = allowed.map(Allowed::new);
-        let query = Query { vectors: &vectors, limit, threshold, allowed: allowed.as_ref() };
-        let found = nearest(&index, &query);
-        let right = model.search(&query, 3);
-        prop_assert_eq!(&found.list, &right);
-        prop_assert_eq!(bits(&found.list), bits(&right));
-        let everything = Query { threshold: None, limit: 10_000, ..query };
-        prop_assert_eq!(found.plan.allowed_rows, model.search(&everything, 3).len() as u64);
-        prop_assert_eq!(found.plan.compared_rows, found.plan.allowed_rows);
-        let cut = found.plan.allowed_rows.min(limit as u64) - found.list.len() as u64;
-        prop_assert_eq!(u64::from(found.plan.below_threshold), cut);
-        let sizes = index.sizes();
-        prop_assert_eq!(sizes.documents, model.0.len());
-        prop_assert_eq!(sizes.rows, model.rows());
-        prop_assert_eq!(found.plan.rows, sizes.rows);
-    }
-}
-
-/// Unit vectors around as many centres as there are clusters; the same for the same seed.
-fn clustered(rows: usize, dimension: usize, clusters: usize, seed: u64) -> Vec<f32> {
-    let mut state = seed;
-    let mut random = move || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((state >> 40) as f32 / (1u64 << 24) as f32) - 0.5
-    };
-    let centres: Vec<f32> = (0..clusters * dimension).map(|_| random()).collect();
-    (0..rows * dimension)
-        .map(|at| {
-            let (row, column) = (at / dimension, at % dimension);
-            centres[row % clusters * dimension + column] + 0.4 * random()
-        })
-        .collect()
-}
 
 /// An index that is only read.
 static SEALED: LazyLock<(VectorIndex, Model)> = LazyLock::new(|| sealed(24));
 
 /// 1,500 rows of ten documents in a graph, behind settings that ask for the graph.
 fn sealed(dimension: usize) -> (VectorIndex, Model) {
+    sealed_at(0, dimension)
+}
+
+fn sealed_at(proposal_cost: u32, dimension: usize) -> (VectorIndex, Model) {
     let settings = Settings {
-        exact_rows: 100,
+        proposal_cost,
         seal_rows: 1_000,
         ..Settings::new(dimension)
     };
@@ -199,7 +39,7 @@ fn sealed(dimension: usize) -> (VectorIndex, Model) {
         index.add(key, nodes.clone(), rows.to_vec()).unwrap();
         model.0.push((key, nodes, rows.to_vec()));
     }
-    assert!(index.seal().unwrap());
+    assert!(seal(&index));
     (index, model)
 }
 
@@ -243,7 +83,7 @@ fn a_filtered_graph_finds_what_a_plain_search_finds() {
 
 #[test]
 fn few_allowed_rows_are_all_compared() {
-    let (index, model) = &*SEALED;
+    let (index, model) = &sealed_at(40, 24);
     let one = Allowed::new(vec![3]);
     let (recall, plan) = recall(index, model, Some(&one));
     assert_eq!(recall, 1.0);
@@ -254,13 +94,13 @@ fn few_allowed_rows_are_all_compared() {
 fn a_similarity_has_the_same_bits_before_and_after_sealing() {
     let rows = clustered(1_100, 24, 20, 3);
     let index = index(Settings {
-        exact_rows: 0,
+        proposal_cost: 0,
         seal_rows: 1_100,
         ..Settings::new(24)
     });
     index.add(1, (0..1_100).collect(), rows.clone()).unwrap();
     let before = nearest(&index, &query(&rows[..24], 10));
-    assert!(index.seal().unwrap());
+    assert!(seal(&index));
     let after = nearest(&index, &query(&rows[..24], 10));
     assert_eq!(after.plan.graph_segments, 1);
     assert_eq!(before.list, after.list);
@@ -276,21 +116,22 @@ fn a_limit_beyond_the_rows_returns_them_all() {
 #[test]
 fn a_worn_segment_is_built_anew_without_its_dead_rows() {
     let (index, mut model) = sealed(24);
-    assert!(!index.seal().unwrap());
+    assert!(!seal(&index));
     for key in 0..2 {
         assert!(index.remove(key));
         model.0.remove(0);
     }
-    assert!(index.seal().unwrap());
+    assert!(seal(&index));
     let sizes = Sizes {
         documents: 8,
         rows: 1_200,
         sealed_rows: 1_200,
         segments: 1,
+        ..index.sizes()
     };
     assert_eq!(index.sizes(), sizes);
     assert!(recall(&index, &model, None).0 >= 0.99);
-    assert!(!index.seal().unwrap());
+    assert!(!seal(&index));
 }
 
 #[test]
@@ -303,10 +144,10 @@ fn four_segments_of_a_size_become_one() {
         index
             .add(key, (0..30).collect(), [0.5; 60].to_vec())
             .unwrap();
-        assert!(index.seal().unwrap());
+        assert!(seal(&index));
     }
     assert_eq!(index.sizes().segments, 4);
-    assert!(index.seal().unwrap());
+    assert!(seal(&index));
     assert_eq!(
         (index.sizes().segments, index.sizes().sealed_rows),
         (1, 120)
@@ -348,6 +189,7 @@ fn bad_input_is_refused_and_changes_nothing() {
         Sizes {
             documents: 1,
             rows: 1,
+            memory_bytes: 8 + 4 + 16,
             ..Sizes::default()
         }
     );
@@ -374,7 +216,7 @@ fn bad_input_is_refused_and_changes_nothing() {
 #[test]
 fn a_search_beside_changes_sees_a_document_whole_or_not_at_all() {
     let index = index(Settings {
-        exact_rows: 0,
+        proposal_cost: 0,
         seal_rows: 600,
         threads: 2,
         ..Settings::new(8)
@@ -397,7 +239,7 @@ fn a_search_beside_changes_sees_a_document_whole_or_not_at_all() {
         });
         scope.spawn(|| {
             while !done.load(Ordering::SeqCst) {
-                index.seal().unwrap();
+                seal(&index);
                 std::thread::yield_now();
             }
         });

@@ -153,6 +153,19 @@ def test_title_language_and_metadata_are_what_the_page_states():
     assert (parsed.title, parsed.metadata) == ("A b", {"author": "me", "language": "de"})
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<html xml:lang=de>x",
+        "<meta http-equiv=Content-Language content=de>x",
+        "<meta name=DC.language content=de>x",
+        "<html lang=de><meta http-equiv=content-language content=en>x",
+    ],
+)
+def test_a_page_can_state_its_language_in_several_ways(page):
+    assert read(page).metadata == {"language": "de"}
+
+
 def test_the_title_for_sharing_stands_in_for_a_missing_one():
     assert read("<head><meta property=og:title content=other></head>x").title == "other"
 

@@ -388,6 +388,13 @@ def test_a_title_is_taken_where_it_is_one(stated, title):
     assert (parsed.title, parsed.metadata["author"]) == (title, "A. Writer")
 
 
+@pytest.mark.parametrize(("stated", "language"), [("de-CH", "de"), ("zh-CN", "zh-Hans"), ("", "")])
+def test_the_language_is_what_the_catalogue_states(stated, language):
+    made = MadePdf().page().lines(60, 130, PROSE)
+    made.document.set_language(stated)
+    assert read_pdf(made.data()).metadata.get("language", "") == language
+
+
 def test_attached_files_are_counted():
     made = MadePdf().page().lines(60, 130, PROSE)
     made.document.embfile_add("notes.txt", b"notes")

@@ -10,56 +10,15 @@ import pytest
 from click.testing import CliRunner
 
 from drawn_trees import tree
-from fake_services import FakeIngest, FakeSearch, serving
+from fake_services import serving
 from treespan import errors
 from treespan.cli import main
 from treespan.cli.commands import _COMMANDS
-from treespan.client import metadata_of
-from treespan.v1.chunk_pb2 import Chunk, ContextNode, Document, Expansion
+from treespan.client import filter_message, key, metadata_of
 from treespan.v1.ingest_service_pb2 import Artifact, Collection, Progress
-from treespan.v1.search_service_pb2 import CollectionInfo, ContextOptions, SearchResponse
+from treespan.v1.search_service_pb2 import ContextOptions
 
 NOWHERE = "127.0.0.1:1"
-
-
-@pytest.fixture
-def ingest():
-    return FakeIngest()
-
-
-@pytest.fixture
-def search():
-    fake = FakeSearch()
-    fake.answer = SearchResponse(
-        token_count=12,
-        chunks=[
-            Chunk(
-                node_id="n2",
-                abs_idx=2,
-                artifact="paper",
-                document=Document(file_name="论文.pdf"),
-                score=0.5,
-                text="The hit.",
-                previous_texts=["[bold]Before.[/bold]"],
-                next_texts=["After."],
-                context_nodes=[ContextNode(abs_idx=2, text="The hit.", hit=True)],
-                expansion=Expansion(budget_tokens=100, used_tokens=5),
-            )
-        ],
-    )
-    return fake
-
-
-@pytest.fixture
-def run(ingest, search):
-    """Run a command line against both services."""
-    with serving(ingest, search) as address:
-
-        def run(*arguments, env=None):
-            addresses = ["--ingest", address, "--search", address]
-            return CliRunner().invoke(main, [*addresses, *map(str, arguments)], env=env)
-
-        yield run
 
 
 # The program
@@ -172,6 +131,30 @@ def test_value_that_cannot_be_is_wrong_usage(run, option):
     assert run("search", "q", *option).exit_code == 2
 
 
+@pytest.mark.parametrize("command", ["search", "explain"])
+def test_filter_reaches_the_request(run, ingest, search, command):
+    ingest.nodes = tree("document 0\n  section 2 Head\n    text 3 The hit.")
+    done = run(command, "why?", "--where", "year >= 2024 and not language = de")
+    assert done.exit_code == 0, done.stderr
+    assert search.request.context_filter.metadata_filter == filter_message(
+        (key("year") >= 2024) & ~(key("language") == "de")
+    )
+
+
+def test_filter_that_is_none_is_wrong_usage_with_the_place(run, search):
+    done = run("search", "why?", "--where", "year >=")
+    assert done.exit_code == 2
+    assert done.stderr.splitlines()[-3:] == [
+        "Error: Invalid value for '--where': expected a value (a number, true, false, a date, or "
+        "a string), found the end",
+        "  year >=",
+        "         ^",
+    ]
+    too_many = run("search", "why?", "--where", " or ".join(["a exists"] * 257))
+    assert "it has 257 conditions, at most 256" in too_many.stderr
+    assert search.calls == []
+
+
 def test_explain_draws_the_hit_in_its_tree(run, ingest, search):
     ingest.nodes = tree("document 0\n  section 2 Head\n    text 3 The hit.\n    text 90 long")
     done = run("explain", "why?")
@@ -192,77 +175,6 @@ def test_explain_notices_that_the_document_was_replaced(run, ingest):
     done = run("explain", "why?")
     assert done.exit_code == 1
     assert "'paper' was replaced meanwhile" in done.stderr
-
-
-# What is stored
-
-
-def test_artifacts_are_listed_with_their_counts(run, ingest):
-    ingest.collections["default"] = Collection(collection="default")
-    for name in ("a", "报告", "c"):
-        ingest.artifacts[name] = Artifact(
-            artifact=name,
-            state=Artifact.STATE_POPULATED,
-            media_type="application/pdf",
-            chunk_count=1234,
-        )
-    lines = [line.split() for line in run("artifacts").stdout.splitlines()]
-    assert lines[0] == ["artifact", "state", "type", "pages", "chunks", "tokens", "warnings"]
-    assert lines[1] == ["a", "POPULATED", "application/pdf", "-", "1,234", "0", "0"]
-    assert {line[0] for line in lines[1:]} == {"a", "报告", "c"}
-    as_json = run("artifacts", "--json").stdout.splitlines()
-    assert [json.loads(line)["artifact"] for line in as_json] == ["a", "c", "报告"]
-
-
-def test_empty_collection_and_empty_store_are_said_in_words(run, ingest):
-    assert run("collections").stdout == "there is no collection\n"
-    ingest.collections["default"] = Collection(collection="default")
-    assert run("artifacts").stdout == "collection 'default' is empty\n"
-
-
-def test_collections_are_listed_with_their_counts(run, ingest):
-    ingest.collections["papers"] = Collection(collection="papers", embedding_model="e5")
-    ingest.artifacts["a"] = Artifact()
-    last = run("collections").stdout.splitlines()[-1]
-    assert last.split() == ["papers", "1", "0", "0", "0", "0", "e5"]
-
-
-def test_delete_goes_on_after_one_that_is_missing(run, ingest):
-    ingest.artifacts |= {"a": Artifact(), "c": Artifact()}
-    done = run("delete", "a", "b", "c")
-    assert done.exit_code == 1
-    assert done.stdout == "deleted a\ndeleted c\n"
-    assert done.stderr == "Error: there is no artifact 'b'\n"
-    assert ingest.artifacts == {}
-
-
-def test_tree_is_drawn_down_to_a_depth(run, ingest):
-    ingest.nodes = tree("document 0\n  section 2 Head\n    text 3 One.\n  section 2 Tail")
-    assert run("tree", "a", "--depth", 1).stdout.splitlines() == [
-        "document (0/7)",
-        "├─ section (2/5)  Head",
-        "└─ section (2)  Tail",
-    ]
-    assert run("tree", "a", "--max-nodes", 1).stdout.endswith("… 3 more nodes\n")
-    nodes = [json.loads(line) for line in run("tree", "a", "--json").stdout.splitlines()]
-    assert [node["kind"] for node in nodes] == ["DOCUMENT", "SECTION", "TEXT", "SECTION"]
-
-
-def test_status_shows_both_services(run, search):
-    search.info.collections.append(CollectionInfo(collection="papers", documents=7))
-    done = run("status")
-    assert done.exit_code == 0
-    assert done.stdout.count("ready") == 2
-    assert "1.2.3" in done.stdout
-    assert json.loads(run("status", "--json").stdout)["server_info"]["version"] == "1.2.3"
-
-
-def test_status_shows_the_one_that_answers_when_the_other_does_not(ingest, search):
-    with serving(search) as address:
-        done = CliRunner().invoke(main, ["--ingest", NOWHERE, "--search", address, "status"])
-    assert done.exit_code == 2
-    assert "no treespan server answers at 127.0.0.1:1" in " ".join(done.stdout.split())
-    assert "1.2.3" in done.stdout
 
 
 # Ingest

@@ -114,6 +114,8 @@ def metadata_of(document: Any) -> dict[str, str]:
         for key in _KEPT_METADATA
         if (value := stated.get(key))
     }
+    if document.language:
+        kept["language"] = document.language
     attached = document.embfile_count()
     if attached:
         kept["attachments"] = str(attached)

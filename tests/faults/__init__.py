@@ -1,0 +1,1 @@
+"""Tests that disturb the services while they run."""

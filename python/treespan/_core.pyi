@@ -167,7 +167,7 @@ class VectorIndex:
         segment is the file `folder/name.segment`, safe on the disk when it takes the place of the
         others. No file is written where less than half of `seal_rows` is left of a segment: its
         rows are new rows again. Files of segments that are not in `sealed` any more are the
-        caller's to delete. Takes seconds to minutes (about 2,500 rows a second and core);
+        caller's to delete. Takes seconds to minutes (about 1,500 rows a second and core);
         everything else goes on meanwhile. One thread at a time.
 
         Raises:

@@ -27,7 +27,9 @@ from treespan.filters import (
     conditions,
     is_of_nodes,
 )
-from treespan.store import open_writer, sqlite_conditions, sqlite_filters
+from treespan.store import open_writer
+from treespan.store.sqlite import conditions as sqlite_conditions
+from treespan.store.sqlite import filters as sqlite_filters
 
 if TYPE_CHECKING:
     from store.filter_model import Values

@@ -13,9 +13,9 @@ import pytest
 from store.processes import python
 from store.samples import ACME, collection, content, new_artifact
 from treespan.store import open_reader
-from treespan.store.sqlite import open_reading, transaction
-from treespan.store.sqlite_reader import SqliteReader, find_collection
-from treespan.store.sqlite_writer import SqliteWriter
+from treespan.store.sqlite.connection import open_reading, transaction
+from treespan.store.sqlite.reader import SqliteReader, find_collection
+from treespan.store.sqlite.writer import SqliteWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,7 +105,7 @@ def test_statements_of_one_reading_see_one_state(
         writer.delete_collection(ACME, "papers", force=True)
         return found
 
-    monkeypatch.setattr("treespan.store.sqlite_reader.find_collection", found_then_deleted)
+    monkeypatch.setattr("treespan.store.sqlite.reader.find_collection", found_then_deleted)
     assert [found.name for found in writer.artifacts(ACME, "papers", "", 10)] == ["a"]
     monkeypatch.undo()
     assert writer.all_collections() == []

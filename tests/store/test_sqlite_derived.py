@@ -11,9 +11,9 @@ import pytest
 from store.outlines import outlined
 from store.samples import ACME, GLOBEX, collection, content, metadata, new_artifact
 from treespan.filters import Instant
-from treespan.store import sqlite_content
 from treespan.store.records import Cell
-from treespan.store.sqlite_writer import SqliteWriter
+from treespan.store.sqlite import content as sqlite_content
+from treespan.store.sqlite.writer import SqliteWriter
 from treespan.v1.ingest_service_pb2 import Artifact
 from treespan.v1.metadata_pb2 import MetadataList, MetadataValue
 

@@ -18,9 +18,9 @@ from store.processes import python
 from store.samples import ACME, collection, content, new_artifact
 from treespan.errors import StoreDamaged, StoreUnavailable, TooLarge
 from treespan.store import open_reader, open_writer
-from treespan.store.sqlite_schema import MIGRATIONS, migrate, newest_version
-from treespan.store.sqlite_tables import APPLICATION_ID
-from treespan.store.sqlite_writer import SqliteWriter
+from treespan.store.sqlite.schema import MIGRATIONS, migrate, newest_version
+from treespan.store.sqlite.tables import APPLICATION_ID
+from treespan.store.sqlite.writer import SqliteWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -210,7 +210,7 @@ def test_reader_refuses_a_store_that_was_not_upgraded_yet(
 ) -> None:
     open_writer(folder).close()
     later = (*MIGRATIONS, "CREATE TABLE more (a TEXT) STRICT")
-    monkeypatch.setattr("treespan.store.sqlite_schema.MIGRATIONS", later)
+    monkeypatch.setattr("treespan.store.sqlite.schema.MIGRATIONS", later)
     with (
         closing(open_reader(folder)) as reader,
         pytest.raises(StoreUnavailable, match="start the ingest service"),

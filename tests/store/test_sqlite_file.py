@@ -85,7 +85,7 @@ def test_commit_during_which_the_file_goes_is_not_acknowledged(
         remove_file(folder)
         return 1
 
-    monkeypatch.setattr("treespan.store.sqlite_writer._now_us", now_us)
+    monkeypatch.setattr("treespan.store.sqlite.writer._now_us", now_us)
     with pytest.raises(StoreUnavailable, match="removed or replaced"):
         writer.commit_artifact(new_artifact("b", content(2)))
 

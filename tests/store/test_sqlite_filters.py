@@ -14,8 +14,8 @@ from store import samples
 from treespan.filters import All, Condition, Not, Operator
 from treespan.filters import Any as AnyOf
 from treespan.store.records import CollectionRecord, Tenant
-from treespan.store.sqlite_filters import matching, matching_artifacts
-from treespan.store.sqlite_tables import SCHEMA
+from treespan.store.sqlite.filters import matching, matching_artifacts
+from treespan.store.sqlite.tables import SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

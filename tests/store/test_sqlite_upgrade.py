@@ -15,12 +15,12 @@ from store.model import ModelStore, assert_same
 from store.samples import ACME, GLOBEX
 from treespan.errors import StoreDamaged, StoreUnavailable
 from treespan.store import open_reader, open_writer
-from treespan.store.sqlite_schema import free_pages_on_demand, migrate
+from treespan.store.sqlite.schema import free_pages_on_demand, migrate
 from treespan.words import match_any
 
 if TYPE_CHECKING:
     from treespan.store.interface import Reader
-    from treespan.store.sqlite import Row
+    from treespan.store.sqlite.connection import Row
 
 SCHEMA_1 = (Path(__file__).parent / "schema_1.sql").read_text(encoding="utf-8")
 
@@ -142,7 +142,7 @@ def test_crash_between_upgrade_and_rewriting_is_made_good_by_the_next_start(
         raise InterruptedError
 
     with monkeypatch.context() as patched:
-        patched.setattr("treespan.store.sqlite_writer.free_pages_on_demand", crash)
+        patched.setattr("treespan.store.sqlite.writer.free_pages_on_demand", crash)
         with pytest.raises(InterruptedError):
             open_writer(folder)
     assert sql(folder, "PRAGMA user_version") == [(2,)]

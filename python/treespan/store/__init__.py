@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from treespan.store.address import folder_of
-from treespan.store.sqlite_reader import SqliteReader
-from treespan.store.sqlite_writer import SqliteWriter
+from treespan.store.sqlite.reader import SqliteReader
+from treespan.store.sqlite.writer import SqliteWriter
 from treespan.store.upkeep import back_up, check_store, repair, restore, store_stats, vacuum
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from treespan.store.sqlite import FILE_NAME, snapshot
-from treespan.store.sqlite_schema import check_readable
+from treespan.store.sqlite.connection import FILE_NAME, snapshot
+from treespan.store.sqlite.schema import check_readable
 from treespan.store.upkeep.cache_files import cache_problems
 from treespan.store.upkeep.problems import RESTORE, Mend, Problem, Work
 from treespan.store.upkeep.reports import CheckReport

@@ -8,8 +8,8 @@ from google.protobuf.message import DecodeError
 
 from treespan import identity
 from treespan.store.records import ContentId, Tenant
-from treespan.store.sqlite import rows, snapshot
-from treespan.store.sqlite_derived import expected_attributes
+from treespan.store.sqlite.connection import rows, snapshot
+from treespan.store.sqlite.derived_rows import expected_attributes
 from treespan.store.upkeep.problems import RESTORE, Mend, Problem, Work
 from treespan.store.upkeep.sqlite_check_contents import exact
 

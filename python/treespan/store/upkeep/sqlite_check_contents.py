@@ -11,8 +11,8 @@ import numpy as np
 from treespan.node import EMBEDDED, NodeKind, Tree
 from treespan.store.checksum import content_checksum
 from treespan.store.derived import derive
-from treespan.store.sqlite import rows, value
-from treespan.store.sqlite_rows import SELECT_CONTENT, content
+from treespan.store.sqlite.connection import rows, value
+from treespan.store.sqlite.rows import SELECT_CONTENT, content
 from treespan.store.upkeep.problems import RESTORE, Mend, Problem, Work
 from treespan.store.upkeep.sqlite_check_texts import expected_marks, sizes_differ
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from treespan.store.derived import Derived
     from treespan.store.records import Content
-    from treespan.store.sqlite import Row
+    from treespan.store.sqlite.connection import Row
     from treespan.store.upkeep.sqlite_check_texts import Marks
 
 _UNIT_WITHIN = 1e-3

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from treespan.store.sqlite import rows, value
-from treespan.store.sqlite_tables import text_table
+from treespan.store.sqlite.connection import rows, value
+from treespan.store.sqlite.tables import text_table
 from treespan.store.upkeep.problems import Mend, Problem, Work
 from treespan.store.upkeep.sqlite_vacuum import full_text_tables
 

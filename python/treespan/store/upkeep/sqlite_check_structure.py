@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from treespan.store.records import Change
-from treespan.store.sqlite import rows
-from treespan.store.sqlite_find import newest_seq
+from treespan.store.sqlite.connection import rows
+from treespan.store.sqlite.find import newest_seq
 from treespan.store.upkeep.problems import RESTORE, Mend, Problem, Work
 
 if TYPE_CHECKING:

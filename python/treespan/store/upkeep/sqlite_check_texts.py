@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from treespan.store.sqlite import rows, value
-from treespan.store.sqlite_tables import text_table
+from treespan.store.sqlite.connection import rows, value
+from treespan.store.sqlite.tables import text_table
 
 if TYPE_CHECKING:
     import apsw

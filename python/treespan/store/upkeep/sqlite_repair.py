@@ -8,17 +8,24 @@ from typing import TYPE_CHECKING
 from treespan.errors import StoreUnavailable
 from treespan.store.derived import derive
 from treespan.store.records import Tenant
-from treespan.store.sqlite import FILE_NAME, open_writing, plain_errors, rows, snapshot, transaction
-from treespan.store.sqlite_derived import (
+from treespan.store.sqlite.connection import (
+    FILE_NAME,
+    open_writing,
+    plain_errors,
+    rows,
+    snapshot,
+    transaction,
+)
+from treespan.store.sqlite.derived_rows import (
     delete_chunks,
     insert_chunks,
     rewrite_attributes,
     tenant_with_texts,
     write_spans,
 )
-from treespan.store.sqlite_rows import SELECT_CONTENT, content
-from treespan.store.sqlite_schema import check_readable
-from treespan.store.sqlite_tables import create_text_table, text_table
+from treespan.store.sqlite.rows import SELECT_CONTENT, content
+from treespan.store.sqlite.schema import check_readable
+from treespan.store.sqlite.tables import create_text_table, text_table
 from treespan.store.upkeep.cache_files import drop_cache
 from treespan.store.upkeep.problems import Mend, Problem, Work
 from treespan.store.upkeep.reports import CheckReport

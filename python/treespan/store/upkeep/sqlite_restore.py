@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 import apsw
 
 from treespan.errors import InvalidField, StoreDamaged, StoreUnavailable, TreespanError
-from treespan.store.sqlite import FILE_NAME, open_writing, plain_errors, value
-from treespan.store.sqlite_schema import schema_version
+from treespan.store.sqlite.connection import FILE_NAME, open_writing, plain_errors, value
+from treespan.store.sqlite.schema import schema_version
 from treespan.store.upkeep.reports import RestoreReport
 from treespan.store.upkeep.sqlite_snapshot import copied, counted, reading, sync
 from treespan.store.upkeep.upkeep_lock import UpkeepLock

@@ -15,9 +15,16 @@ from typing import TYPE_CHECKING
 import apsw
 
 from treespan.errors import StoreDamaged, StoreUnavailable
-from treespan.store.sqlite import FILE_NAME, open_reading, plain_errors, rows, snapshot, value
-from treespan.store.sqlite_find import newest_seq
-from treespan.store.sqlite_schema import schema_version
+from treespan.store.sqlite.connection import (
+    FILE_NAME,
+    open_reading,
+    plain_errors,
+    rows,
+    snapshot,
+    value,
+)
+from treespan.store.sqlite.find import newest_seq
+from treespan.store.sqlite.schema import schema_version
 from treespan.store.upkeep.reports import Snapshot
 
 if TYPE_CHECKING:

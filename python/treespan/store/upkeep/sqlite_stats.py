@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from treespan.store.sqlite import FILE_NAME, rows, snapshot, value
-from treespan.store.sqlite_schema import check_readable
+from treespan.store.sqlite.connection import FILE_NAME, rows, snapshot, value
+from treespan.store.sqlite.schema import check_readable
 from treespan.store.upkeep.cache_files import cache_stats
 from treespan.store.upkeep.reports import CollectionStats, StoreStats
 from treespan.store.upkeep.sqlite_snapshot import counted, reading

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import apsw
 
 from treespan.errors import StoreUnavailable
-from treespan.store.sqlite import (
+from treespan.store.sqlite.connection import (
     BUSY_TIMEOUT_MS,
     FILE_NAME,
     open_writing,
@@ -24,7 +24,7 @@ from treespan.store.sqlite import (
     transaction,
     value,
 )
-from treespan.store.sqlite_schema import schema_version
+from treespan.store.sqlite.schema import schema_version
 from treespan.store.upkeep.reports import VacuumReport
 from treespan.store.upkeep.upkeep_lock import UpkeepLock
 from treespan.store.writer_lock import WriterLock

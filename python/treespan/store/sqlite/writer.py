@@ -14,20 +14,20 @@ from treespan.errors import (
     StoreUnavailable,
 )
 from treespan.store.records import ArtifactState, Change, Content
-from treespan.store.sqlite import open_writing, plain_errors, rows, transaction
-from treespan.store.sqlite_artifact import (
+from treespan.store.sqlite.artifact import (
     ARTIFACT,
     delete_artifact,
     log_change,
     put_artifact,
     update_artifact,
 )
-from treespan.store.sqlite_content import drop_unheld, prepared
-from treespan.store.sqlite_derived import drop_empty_tenant
-from treespan.store.sqlite_filters import matching_artifacts
-from treespan.store.sqlite_find import find_collection, newest_seq
-from treespan.store.sqlite_reader import SqliteReader
-from treespan.store.sqlite_schema import free_pages_on_demand, migrate
+from treespan.store.sqlite.connection import open_writing, plain_errors, rows, transaction
+from treespan.store.sqlite.content import drop_unheld, prepared
+from treespan.store.sqlite.derived_rows import drop_empty_tenant
+from treespan.store.sqlite.filters import matching_artifacts
+from treespan.store.sqlite.find import find_collection, newest_seq
+from treespan.store.sqlite.reader import SqliteReader
+from treespan.store.sqlite.schema import free_pages_on_demand, migrate
 from treespan.store.writer_lock import WriterLock
 
 if TYPE_CHECKING:

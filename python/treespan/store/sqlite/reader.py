@@ -9,12 +9,12 @@ import apsw
 
 from treespan.errors import ArtifactNotFound
 from treespan.store.records import CollectionCounts, TextHit
-from treespan.store.sqlite import FILE_NAME, plain_errors, rows, snapshot, value
-from treespan.store.sqlite_file import StoreFile
-from treespan.store.sqlite_filters import matching, matching_artifacts
-from treespan.store.sqlite_find import find_collection, newest_seq, tenant_number
-from treespan.store.sqlite_pool import ChangeWatch, ReadPool
-from treespan.store.sqlite_rows import (
+from treespan.store.sqlite.connection import FILE_NAME, plain_errors, rows, snapshot, value
+from treespan.store.sqlite.file import StoreFile
+from treespan.store.sqlite.filters import matching, matching_artifacts
+from treespan.store.sqlite.find import find_collection, newest_seq, tenant_number
+from treespan.store.sqlite.pool import ChangeWatch, ReadPool
+from treespan.store.sqlite.rows import (
     SELECT_ARTIFACT,
     SELECT_COLLECTION,
     SELECT_CONTENT,
@@ -28,7 +28,7 @@ from treespan.store.sqlite_rows import (
     searchable_document,
     version,
 )
-from treespan.store.sqlite_tables import text_table
+from treespan.store.sqlite.tables import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         Tenant,
         Version,
     )
-    from treespan.store.sqlite import SqlValue
+    from treespan.store.sqlite.connection import SqlValue
 
 
 HEADING_WEIGHT: Final = 0.5

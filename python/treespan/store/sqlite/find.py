@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from treespan.errors import CollectionNotFound
-from treespan.store.sqlite import rows, value
-from treespan.store.sqlite_rows import SELECT_COLLECTION, collection_record
+from treespan.store.sqlite.connection import rows, value
+from treespan.store.sqlite.rows import SELECT_COLLECTION, collection_record
 
 if TYPE_CHECKING:
     import apsw

@@ -20,7 +20,7 @@ from treespan.store.records import (
 )
 
 if TYPE_CHECKING:
-    from treespan.store.sqlite import Row
+    from treespan.store.sqlite.connection import Row
 
 SELECT_COLLECTION: Final = """
 SELECT tenant, name, display_name, embedding_model, embedding_fingerprint, dimension, chunk_tokens,

@@ -33,8 +33,8 @@ from treespan.filters import (
 )
 from treespan.store.ranges import NODE_BITS, NODE_MASK, complement, intersection, union
 from treespan.store.records import Matches
-from treespan.store.sqlite_conditions import FEW, Entries, Sql, columns, key_of
-from treespan.store.sqlite_find import collection_number, newest_seq
+from treespan.store.sqlite.conditions import FEW, Entries, Sql, columns, key_of
+from treespan.store.sqlite.find import collection_number, newest_seq
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

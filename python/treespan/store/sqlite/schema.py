@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import apsw
 
 from treespan.errors import StoreDamaged, StoreUnavailable
-from treespan.store.sqlite import INCREMENTAL, rows, transaction, value
-from treespan.store.sqlite_tables import APPLICATION_ID, SCHEMA
-from treespan.store.sqlite_upgrade import from_1
+from treespan.store.sqlite.connection import INCREMENTAL, rows, transaction, value
+from treespan.store.sqlite.tables import APPLICATION_ID, SCHEMA
+from treespan.store.sqlite.upgrade import from_1
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

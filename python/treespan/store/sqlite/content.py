@@ -13,9 +13,9 @@ from treespan.store.cells import pack_cells
 from treespan.store.checksum import content_checksum
 from treespan.store.derived import derive
 from treespan.store.records import Content
-from treespan.store.sqlite import rows
-from treespan.store.sqlite_derived import delete_chunks, insert_chunks, tenant_with_texts
-from treespan.store.sqlite_rows import warnings_column
+from treespan.store.sqlite.connection import rows
+from treespan.store.sqlite.derived_rows import delete_chunks, insert_chunks, tenant_with_texts
+from treespan.store.sqlite.rows import warnings_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

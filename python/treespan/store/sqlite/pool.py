@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import apsw
 
 from treespan.errors import StoreUnavailable
-from treespan.store.sqlite import open_reading, value
-from treespan.store.sqlite_schema import check_readable, migrate
+from treespan.store.sqlite.connection import open_reading, value
+from treespan.store.sqlite.schema import check_readable, migrate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from treespan.store.sqlite_file import FileNumber, StoreFile
+    from treespan.store.sqlite.file import FileNumber, StoreFile
 
 
 class ReadPool:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from treespan.errors import ArtifactNotFound, ArtifactNotReady
 from treespan.store.records import ArtifactState, Change, Content
-from treespan.store.sqlite import rows, value
-from treespan.store.sqlite_content import drop_unheld, hold_content
-from treespan.store.sqlite_derived import copy_spans, rewrite_attributes, write_spans
+from treespan.store.sqlite.connection import rows, value
+from treespan.store.sqlite.content import drop_unheld, hold_content
+from treespan.store.sqlite.derived_rows import copy_spans, rewrite_attributes, write_spans
 
 if TYPE_CHECKING:
     import apsw
 
     from treespan.store.records import CollectionRecord, NewArtifact, Tenant
-    from treespan.store.sqlite_content import Prepared
+    from treespan.store.sqlite.content import Prepared
 
 ARTIFACT = "WHERE tenant = ? AND collection = ? AND name = ?"
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from treespan.store.derived import BuiltIn, attributes
 from treespan.store.messages import typed_metadata
-from treespan.store.sqlite import rows, value
-from treespan.store.sqlite_tables import create_text_table, text_table
+from treespan.store.sqlite.connection import rows, value
+from treespan.store.sqlite.tables import create_text_table, text_table
 
 if TYPE_CHECKING:
     import apsw

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from treespan.errors import StoreDamaged
-from treespan.store.sqlite import rows
-from treespan.store.sqlite_content import prepared
-from treespan.store.sqlite_derived import (
+from treespan.store.sqlite.connection import rows
+from treespan.store.sqlite.content import prepared
+from treespan.store.sqlite.derived_rows import (
     insert_chunks,
     rewrite_attributes,
     tenant_with_texts,
     write_spans,
 )
-from treespan.store.sqlite_rows import SELECT_CONTENT, content
-from treespan.store.sqlite_tables import TABLES
+from treespan.store.sqlite.rows import SELECT_CONTENT, content
+from treespan.store.sqlite.tables import TABLES
 
 if TYPE_CHECKING:
     import apsw

@@ -1,0 +1,1 @@
+"""The SQLite engine of the store: one file in a folder on a local disk."""

@@ -45,6 +45,8 @@ class Record:
     notes: str
     """What the figures are of: data, sizes, what is compared with what."""
     rows: list[Row] = field(default_factory=list)
+    commit: str = field(default_factory=lambda: _commit())
+    """As of the start: a long run may end after a later one."""
 
     def add(self, **row: Cell) -> None:
         """Add a row and print it."""
@@ -77,7 +79,7 @@ class Record:
             "notes": self.notes,
             "machine": f"{cpu_model()}; {os.cpu_count()} cores; {_memory_gb()} GB",
             "simd": f"kernel {_core.simd()}; the processor has {' '.join(_flags())}",
-            "commit": _commit(),
+            "commit": self.commit,
             "date": _today(),
             "command": " ".join(["python", *sys.argv]),
         }

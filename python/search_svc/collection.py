@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treespan.errors import InvalidVector
+from treespan.errors import InvalidVector, StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -117,6 +117,7 @@ class CollectionIndex:
 
         Raises:
             InvalidVector: the vector has another dimension, or is zero or not finite.
+            StoreUnavailable: a sealed segment cannot be read.
         """
         if not artifacts:
             return self._search(vector, limit, threshold)
@@ -168,6 +169,11 @@ class CollectionIndex:
             return self.vectors.search(vector, limit, threshold, keys, nodes)[0]
         except ValueError as error:
             raise InvalidVector("vector.f32_le", str(error)) from error
+        except OSError as error:
+            raise StoreUnavailable(
+                "a sealed segment cannot be read; where that lasts, delete the cache folder "
+                "(search.cache_path) and start search again"
+            ) from error
 
     def _remember(self, seq: int, key: int) -> None:
         if len(self._touched) == _REMEMBERED:

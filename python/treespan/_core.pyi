@@ -5,6 +5,7 @@ Every call that works releases the GIL. Bad input, numbers out of range among it
 """
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import final
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "VectorIndex",
     "__version__",
     "answer",
+    "file_hash",
     "simd",
 ]
 __version__: str
@@ -271,6 +273,13 @@ def answer(
         documents: One for each of `hits.documents()`, in that order.
         options: How context grows.
         max_bytes: Raises `OverflowError` where the answer would be larger.
+    """
+
+def file_hash(path: str | PathLike[str]) -> str:
+    """Return the hash of a file as `VectorIndex.sealed` has it: XXH3, 32 hexadecimal digits.
+
+    Raises:
+        OSError: the file cannot be read.
     """
 
 def simd() -> str:

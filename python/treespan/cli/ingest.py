@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     "pairs",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Metadata of every file, as text; KEY:=VALUE takes a JSON value. May be repeated.",
+    help="Metadata of every file, as text; KEY:=VALUE takes JSON or a date. May be repeated.",
 )
 @click.option(
     "--password",

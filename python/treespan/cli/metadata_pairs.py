@@ -1,8 +1,9 @@
-"""Metadata on the command line: KEY=VALUE is text, KEY:=VALUE takes a JSON value."""
+"""Metadata on the command line: KEY=VALUE is text, KEY:=VALUE a JSON value or a date."""
 
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,4 +38,18 @@ def _pair(option: str, pair: str) -> tuple[str, Any]:
     try:
         return key[:-1], json.loads(value)
     except ValueError as error:
-        raise click.BadParameter(f"{value!r} is not JSON: {error}", param_hint=option) from error
+        time = _time(value)
+        if time is not None:
+            return key[:-1], time
+        raise click.BadParameter(
+            f"{value!r} is neither JSON ({error}) nor a date such as 2024-01-31", param_hint=option
+        ) from error
+
+
+def _time(value: str) -> datetime | None:
+    """Return a date's midnight, or a date-time; in UTC where it names no zone."""
+    try:
+        time = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from treespan._core import file_hash
 from treespan.cli.connection import json_option
 from treespan.cli.screen import counted, echo_json, notices, one_line, screen, show, table
 from treespan.config import ConfigError, load
@@ -93,7 +94,7 @@ def check(full: bool, mend: bool, store: str | None, as_json: bool) -> None:
     address, cache = _places(store)
     with _progress() as progress:
         look = repair if mend else check_store
-        found = look(address, full=full, cache=Cache(cache), progress=progress)
+        found = look(address, full=full, cache=Cache(cache, file_hash), progress=progress)
     if as_json:
         echo_json(asdict(found), indent=2)
     else:

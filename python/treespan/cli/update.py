@@ -20,7 +20,7 @@ from treespan.cli.screen import echo_json, one_line
     "pairs",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Set a key of the metadata, as text; KEY:=VALUE takes a JSON value. May be repeated.",
+    help="Set a key of the metadata, as text; KEY:=VALUE takes JSON or a date. May be repeated.",
 )
 @click.option(
     "--unset",

@@ -101,7 +101,8 @@ class Content:
     """One row of f32 little-endian for each of `vector_nodes`, each of length 1."""
     warnings: tuple[WarningRecord, ...] = ()
     language: str = ""
-    """A language tag, as the file or its script says; empty where unknown."""
+    """First part of a language tag, such as "en", as the file states, else as its script or its
+    words say; empty where unknown."""
     cells: tuple[Cell, ...] = field(default=(), repr=False)
     """Cells of table rows, for filters; only those that are not empty."""
 

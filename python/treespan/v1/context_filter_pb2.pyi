@@ -148,7 +148,7 @@ class MetadataCondition(_message.Message):
         OPERATOR_NE: MetadataCondition._Operator.ValueType  # 2
         """Not equal: where EQ does not match."""
         OPERATOR_GT: MetadataCondition._Operator.ValueType  # 3
-        """Greater. Strings are compared by code point."""
+        """Greater. Strings are compared by code point; truth values have no order and are refused, here and by the next three."""
         OPERATOR_GTE: MetadataCondition._Operator.ValueType  # 4
         """Greater or equal."""
         OPERATOR_LT: MetadataCondition._Operator.ValueType  # 5
@@ -166,7 +166,7 @@ class MetadataCondition(_message.Message):
         OPERATOR_CONTAINS_ALL: MetadataCondition._Operator.ValueType  # 11
         """CONTAINS holds for every one of a list."""
         OPERATOR_TEXT_MATCH: MetadataCondition._Operator.ValueType  # 12
-        """A string has all words of this text, in any order and case."""
+        """A string has all words of this text, in any order and case. The operand is a string of at least one word."""
         OPERATOR_EXISTS: MetadataCondition._Operator.ValueType  # 13
         """The key is there, with whatever value. No operand."""
         OPERATOR_IS_EMPTY: MetadataCondition._Operator.ValueType  # 14
@@ -182,7 +182,7 @@ class MetadataCondition(_message.Message):
     OPERATOR_NE: MetadataCondition.Operator.ValueType  # 2
     """Not equal: where EQ does not match."""
     OPERATOR_GT: MetadataCondition.Operator.ValueType  # 3
-    """Greater. Strings are compared by code point."""
+    """Greater. Strings are compared by code point; truth values have no order and are refused, here and by the next three."""
     OPERATOR_GTE: MetadataCondition.Operator.ValueType  # 4
     """Greater or equal."""
     OPERATOR_LT: MetadataCondition.Operator.ValueType  # 5
@@ -200,7 +200,7 @@ class MetadataCondition(_message.Message):
     OPERATOR_CONTAINS_ALL: MetadataCondition.Operator.ValueType  # 11
     """CONTAINS holds for every one of a list."""
     OPERATOR_TEXT_MATCH: MetadataCondition.Operator.ValueType  # 12
-    """A string has all words of this text, in any order and case."""
+    """A string has all words of this text, in any order and case. The operand is a string of at least one word."""
     OPERATOR_EXISTS: MetadataCondition.Operator.ValueType  # 13
     """The key is there, with whatever value. No operand."""
     OPERATOR_IS_EMPTY: MetadataCondition.Operator.ValueType  # 14
@@ -212,10 +212,10 @@ class MetadataCondition(_message.Message):
     key: _builtins.str
     """Key to compare, 1..137 characters:
 
-    - of artifacts: `artifact`, `file_name`, `media_type`, `title`, `language` (as the file or its script says; a language
-      tag such as "en"), `ingested_at` (an instant);
+    - of artifacts: `artifact`, `file_name`, `media_type`, `title`, `language` (as the file states, else as its script or its
+      words say; the first part of a language tag, such as "en"), `ingested_at` (an instant);
     - of nodes: `page` (a number; every page that a node spans), `heading` (every heading above a node), `kind` (a string,
-      a NodeKind without its prefix, such as "TABLE_ROW");
+      a NodeKind without its prefix, such as "TABLE_ROW"; EQ, NE, IN and NOT_IN take no other);
     - `row.<column>`: the cell of a table row in the column of this name, typed as a number, a truth value, a date or a
       string;
     - any other key: the artifact's metadata, as its caller gave it. `metadata.<key>` is the same for keys that are named
@@ -226,7 +226,9 @@ class MetadataCondition(_message.Message):
     """How to compare."""
     @_builtins.property
     def value(self) -> _metadata_pb2.MetadataValue:
-        """The operand: a list for IN, NOT_IN, CONTAINS_ANY and CONTAINS_ALL, none for EXISTS and IS_EMPTY, else a single value."""
+        """The operand: a list for IN, NOT_IN, CONTAINS_ANY and CONTAINS_ALL, none for EXISTS and IS_EMPTY, else a single value. A
+        list of numbers may mix whole and floating point ones.
+        """
 
     def __init__(
         self,

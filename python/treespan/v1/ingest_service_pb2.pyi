@@ -1120,7 +1120,9 @@ class Artifact(_message.Message):
     token_count: _builtins.int
     """Tokens of the document's text."""
     language: _builtins.str
-    """Language of the document, as the file or its script says; a language tag such as "en"; empty where unknown."""
+    """Language of the document, as the file states, else as its script or its words say; the first part of a language tag,
+    such as "en"; empty where unknown.
+    """
     @_builtins.property
     def metadata(self) -> _containers.MessageMap[_builtins.str, _metadata_pb2.MetadataValue]:
         """Metadata, as the caller gave it."""

@@ -9,10 +9,11 @@
 //! too few of them are allowed        -> every allowed row is compared
 //! ```
 //!
-//! A graph is asked for so many rows that 4 times the limit can be expected to be allowed. Where the
-//! filter leaves out just what is near the query, clearly fewer are, and what a graph proposes far
-//! from the query is not quite the nearest: the scan answers, after little time lost. Either way a
-//! hit's similarity is computed from the stored vectors, by one kernel.
+//! A graph is asked for so many rows that 4 times the limit, and as many as an unfiltered search
+//! looks at, can be expected to be allowed. Where the filter leaves out just what is near the
+//! query, clearly fewer are, and what a graph proposes far from the query is not quite the nearest:
+//! the scan answers, after little time lost. Either way a hit's similarity is computed from the
+//! stored vectors, by one kernel.
 
 use std::ops::Range;
 
@@ -132,11 +133,11 @@ impl<'a> Search<'a> {
     /// How many rows a graph is to propose.
     fn proposals(&self, part: &Part) -> usize {
         let rows = part.slot.segment.rows() as usize;
-        let wanted = self.limit.saturating_mul(OVERFETCH);
+        let wanted = self.limit.saturating_mul(OVERFETCH).max(EXPANSION_SEARCH);
         let among_all = wanted
             .saturating_mul(rows)
             .div_ceil(part.count.max(1) as usize);
-        among_all.max(EXPANSION_SEARCH).min(rows)
+        among_all.min(rows)
     }
 
     /// Whether it costs less to compare all allowed rows than to have some proposed.

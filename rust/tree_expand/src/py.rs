@@ -8,6 +8,7 @@
 #![allow(missing_docs, reason = "the stub has the docstrings")]
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyOSError, PyOverflowError, PyRuntimeError, PyValueError};
@@ -18,7 +19,7 @@ use crate::error::{Error, Failure};
 use crate::filter::Allowed;
 use crate::kernel::Kernel;
 use crate::reply::{self, Extras, Scored};
-use crate::sealed::SegmentFile;
+use crate::sealed::{self, SegmentFile};
 use crate::top::Hit;
 use crate::vectors::{self, Query, Settings};
 use crate::window::{Mode, Options, window};
@@ -31,7 +32,7 @@ use numbers::{Whole, extracted, number, numbers, optional_number, packed};
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::{ContextOptions, Document, Hits, VectorIndex, answer, simd};
+    use super::{ContextOptions, Document, Hits, VectorIndex, answer, file_hash, simd};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
@@ -389,6 +390,11 @@ fn answer<'py>(
         })
         .map_err(into_py)?;
     Ok((PyBytes::new(py, &reply.bytes), reply.tokens))
+}
+
+#[pyfunction]
+fn file_hash(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    py.detach(|| sealed::file_hash(&path)).map_err(into_py)
 }
 
 #[pyfunction]

@@ -190,6 +190,24 @@ fn rounding(dimension: usize) -> f32 {
     dimension as f32 * f32::EPSILON + 1e-5
 }
 
+/// The hash of a file, as the manifest of a cache has it: XXH3 of 128 bits, 32 hexadecimal digits.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn file_hash(path: &Path) -> Result<String> {
+    let read = || {
+        let file = File::open(path)?;
+        hash(&file, file.metadata()?.len())
+    };
+    match read() {
+        Ok(hash) => Ok(format!("{hash:032x}")),
+        Err(error) => Err(Error::SegmentRead {
+            path: path.display().to_string(),
+            error: error.into(),
+        }),
+    }
+}
+
 /// Hashes a file by reading it, so that its pages do not count as memory of this process.
 fn hash(file: &File, size: u64) -> std::io::Result<u128> {
     let mut hasher = Xxh3::new();

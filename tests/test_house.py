@@ -158,9 +158,9 @@ def test_what_is_imported_is_declared():
     assert undeclared == set()
 
 
-def test_the_native_module_has_one_facade():
+def test_the_native_module_has_one_facade_beside_the_hash_of_a_file():
     users = {module_name(path) for path in own_modules() if "treespan._core" in imported(path)}
-    assert users == {"search_svc.index"}
+    assert users == {"search_svc.index", "treespan.cli.store"}
 
 
 @pytest.mark.parametrize(

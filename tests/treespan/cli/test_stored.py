@@ -269,7 +269,8 @@ def test_update_as_json_is_the_artifact_and_the_change(run, paper):
     [
         ((), "nothing to change"),
         (("--set", "year"), "'year' is not KEY=VALUE"),
-        (("--set", "year:=20 18"), "Invalid value for --set: '20 18' is not JSON"),
+        (("--set", "year:=20 18"), "Invalid value for --set: '20 18' is neither JSON"),
+        (("--set", "day:=2018-02-30"), "nor a date such as 2024-01-31"),
         (("--set", "k=1", "--unset", "k"), "'k' is given to --set and to --unset"),
     ],
 )

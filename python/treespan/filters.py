@@ -18,6 +18,7 @@ What a condition means (`treespan.v1.MetadataCondition` says it to callers, the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 MOST_CONDITIONS: Final = 256
 MOST_NESTING: Final = 16
 MOST_VALUES: Final = 1_024
+
+_SHOWN_CHARACTERS = 40
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 METADATA_PREFIX: Final = "metadata."
 ROW_PREFIX: Final = "row."
@@ -124,6 +128,19 @@ def value_type(value: Scalar) -> ValueType:
             return ValueType.NUMBER
         case Instant():
             return ValueType.TIME
+
+
+def shown(value: Scalar) -> str:
+    """Return a value as a message says it, a long string cut."""
+    match value:
+        case str():
+            return f'"{value[:_SHOWN_CHARACTERS]}"'
+        case Instant(us):
+            try:
+                return (_EPOCH + timedelta(microseconds=us)).isoformat()
+            except OverflowError:
+                return f"{us} µs since 1970"
+    return repr(value)
 
 
 def conditions(where: Filter) -> Iterator[Condition]:

@@ -259,6 +259,19 @@ def test_damage_to_the_truth_is_found_and_left_as_it_is(folder: Path, damage: st
     assert sql(folder, "SELECT * FROM artifact ORDER BY id") == before
 
 
+def test_metadata_damaged_by_a_letter_is_named_and_never_made_final(folder: Path) -> None:
+    [(before,)] = sql(folder, "SELECT metadata FROM artifact WHERE id = 2")
+    assert isinstance(before, bytes)
+    attributes = derived(folder)["attribute"]
+    sql(folder, "UPDATE artifact SET metadata = ? WHERE id = 2", before[:-1] + b"~")
+    assert ["damaged" in what for what in whats(folder)] == [True]
+    assert len(repair(folder).findings) == 1
+    assert derived(folder)["attribute"] == attributes
+
+    sql(folder, "UPDATE artifact SET metadata = ? WHERE id = 2", before)
+    assert whats(folder) == []
+
+
 def test_damaged_metadata_is_named(folder: Path) -> None:
     sql(folder, "UPDATE artifact SET metadata = x'ff' WHERE id = 2")
     [finding] = check_store(folder).findings

@@ -379,3 +379,10 @@ def test_async_client_filters_updates_and_deletes_too(address, ingest, search):
     assert metadata_of(changed.artifact.metadata) == {"year": 2024}
     assert deleted.deleted_artifacts == 2
     assert sorted(ingest.artifacts) == ["c", "d"]
+
+
+def test_comparisons_without_parentheses_are_refused_in_words():
+    with pytest.raises(TypeError, match="put comparisons in parentheses"):
+        _ = key("year") >= 2024 & (key("language") == "en")
+    with pytest.raises(TypeError, match="put comparisons in parentheses"):
+        _ = key("year") >= 2024 | (key("language") == "en")

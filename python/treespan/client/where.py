@@ -51,6 +51,12 @@ class Where:
         """Return a filter that is true where this one is not."""
         return Where(filters.Not(self.filter))
 
+    def __rand__(self, other: object) -> NoReturn:
+        """Refuse what `key("year") >= 2024 & where` comes to."""
+        raise TypeError(_PARENTHESES)
+
+    __ror__ = __rand__
+
     def __bool__(self) -> bool:
         """Refuse `and`, `or`, `not` and `a < key < b`, which Python would answer by itself."""
         raise TypeError(f"a filter is neither true nor false before it is asked; {_PARENTHESES}")

@@ -24,6 +24,7 @@ from treespan.filters import (
     Not,
     Operator,
     ValueType,
+    shown,
     value_type,
 )
 from treespan.node import NodeKind
@@ -234,7 +235,7 @@ def _check_types(field: str, condition: Condition) -> None:
     if fixed is not given:
         raise InvalidField(
             f"{field}.value",
-            f"is {_TYPE_NAMES[given]} ({_shown(condition.values[0])}), and {key!r} is "
+            f"is {_TYPE_NAMES[given]} ({shown(condition.values[0])}), and {key!r} is "
             f"{_TYPE_NAMES[fixed]}",
         )
     if operator in _ORDER and given is ValueType.BOOL:
@@ -253,16 +254,12 @@ def _check_words(field: str, value: Scalar) -> None:
             field, f"is {_TYPE_NAMES[value_type(value)]}; TEXT_MATCH looks for words of a string"
         )
     if not words(value):
-        raise InvalidField(field, f"is {_shown(value)}, which has no word to look for")
+        raise InvalidField(field, f"is {shown(value)}, which has no word to look for")
 
 
 def _check_kinds(field: str, values: tuple[Scalar, ...]) -> None:
     for value in values:
         if value not in NodeKind.__members__:
             raise InvalidField(
-                field, f"has {_shown(value)}; kinds are {', '.join(NodeKind.__members__)}"
+                field, f"has {shown(value)}; kinds are {', '.join(NodeKind.__members__)}"
             )
-
-
-def _shown(value: Scalar) -> str:
-    return repr(value if not isinstance(value, str) else value[:40])

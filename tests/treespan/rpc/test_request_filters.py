@@ -164,11 +164,11 @@ def test_the_path_leads_to_the_condition_within() -> None:
         ),
         (
             condition("a", Operator.TEXT_MATCH, "…!"),
-            "value: is '…!', which has no word to look for",
+            'value: is "…!", which has no word to look for',
         ),
         (
             condition("page", Operator.EQ, "3"),
-            "value: is a string ('3'), and 'page' is a number",
+            "value: is a string (\"3\"), and 'page' is a number",
         ),
         (
             condition("ingested_at", Operator.GT, 2024),
@@ -181,7 +181,7 @@ def test_the_path_leads_to_the_condition_within() -> None:
         ),
         (
             condition("kind", Operator.NE, "NODE_KIND_TABLE"),
-            "value: has 'NODE_KIND_TABLE'; kinds are DOCUMENT, SECTION, TEXT, CHUNK, LIST, TABLE, "
+            'value: has "NODE_KIND_TABLE"; kinds are DOCUMENT, SECTION, TEXT, CHUNK, LIST, TABLE, '
             "TABLE_ROW, IMAGE, CODE",
         ),
     ],

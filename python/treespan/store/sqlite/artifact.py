@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from treespan.errors import ArtifactNotFound, ArtifactNotReady
+from treespan.store.checksum import artifact_checksum
 from treespan.store.records import ArtifactState, Change, Content
 from treespan.store.sqlite.connection import rows, value
 from treespan.store.sqlite.content import drop_unheld, hold_content
@@ -66,6 +67,7 @@ def put_artifact(
     elif before != content_id:
         copy_spans(connection, number)
     rewrite_attributes(connection, number)
+    write_checksum(connection, number)
     if before not in (None, content_id):
         drop_unheld(connection, artifact.tenant, {before})
     return seq
@@ -101,7 +103,25 @@ def update_artifact(
         (file_name, metadata, seq, now_us, number),
     )
     rewrite_attributes(connection, number)
+    write_checksum(connection, number)
     return seq
+
+
+def write_checksum(connection: apsw.Connection, number: int) -> None:
+    """Note the checksum of what a POPULATED artifact's row says."""
+    checksum, _ = checksums(connection, number)
+    connection.execute("UPDATE artifact SET checksum = ? WHERE id = ?", (checksum, number))
+
+
+def checksums(connection: apsw.Connection, number: int) -> tuple[str, str]:
+    """Return the checksum of what a POPULATED artifact's row says, and the one noted."""
+    [(*names, metadata, noted)] = rows(
+        connection,
+        "SELECT tenant, collection, name, file_name, doc_id, content_id, metadata, checksum"
+        " FROM artifact WHERE id = ?",
+        number,
+    )
+    return artifact_checksum(names, metadata), noted
 
 
 def delete_artifact(

@@ -29,6 +29,7 @@ from treespan.filters import (
     ValueType,
     conditions,
     is_of_nodes,
+    shown,
     value_type,
 )
 from treespan.store.ranges import NODE_BITS, NODE_MASK, complement, intersection, union
@@ -39,7 +40,7 @@ from treespan.store.sqlite.find import collection_number, newest_seq
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from treespan.filters import Filter, Scalar
+    from treespan.filters import Filter
     from treespan.store.ranges import Numbers, Ranges
     from treespan.store.records import CollectionRecord
 
@@ -186,8 +187,8 @@ class _Evaluation:
             names = " or ".join(_TYPE_NAMES[kind] for kind in there)
             raise InvalidField(
                 self._field,
-                f"{_quoted(where.key)} is {names} in this collection, and "
-                f"{_quoted(where.values[0])} is {_TYPE_NAMES[given]}",
+                f"{shown(where.key)} is {names} in this collection, and "
+                f"{shown(where.values[0])} is {_TYPE_NAMES[given]}",
             )
 
 
@@ -236,10 +237,3 @@ def _nodes(
     of_each = keys[np.searchsorted(ids, there >> NODE_BITS)]
     order = np.argsort(of_each, kind="stable")
     return of_each[order], (there & NODE_MASK)[order]
-
-
-def _quoted(value: Scalar) -> str:
-    """Return a value as errors show it."""
-    if isinstance(value, str):
-        return f'"{value[:40]}"'
-    return str(value)

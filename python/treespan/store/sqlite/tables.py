@@ -98,6 +98,7 @@ CREATE TABLE artifact (
     ingested_us INTEGER NOT NULL,
     created_us  INTEGER NOT NULL,
     updated_us  INTEGER NOT NULL,
+    checksum    TEXT    NOT NULL DEFAULT '',
     UNIQUE (tenant, collection, name),
     UNIQUE (tenant, collection, doc_id),
     FOREIGN KEY (tenant, collection) REFERENCES collection (tenant, name),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from treespan.errors import StoreDamaged
+from treespan.store.sqlite.artifact import write_checksum
 from treespan.store.sqlite.connection import rows
 from treespan.store.sqlite.content import prepared
 from treespan.store.sqlite.derived_rows import (
@@ -108,3 +109,4 @@ def _derive(connection: apsw.Connection, number: int) -> None:
     for (artifact,) in holders:
         write_spans(connection, artifact, ready.derived)
         rewrite_attributes(connection, artifact)
+        write_checksum(connection, artifact)

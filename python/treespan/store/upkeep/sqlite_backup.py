@@ -35,7 +35,9 @@ def _check_target(folder: Path, target: Path, *, force: bool) -> None:
     if target.is_dir():
         raise InvalidField("target", f"{target} is a folder; a backup is a file: name one in it")
     if target.exists() and not force:
-        raise InvalidField("target", f"{target} exists; choose another name, or overwrite (force)")
+        raise InvalidField(
+            "target", f"{target} exists; choose another name, or overwrite it with force"
+        )
     if not target.parent.is_dir():
         raise InvalidField("target", f"{target.parent} is no folder; make it first")
     if target.resolve().parent == folder.resolve():

@@ -8,6 +8,7 @@ from google.protobuf.message import DecodeError
 
 from treespan import identity
 from treespan.store.records import ContentId, Tenant
+from treespan.store.sqlite.artifact import checksums
 from treespan.store.sqlite.connection import rows, snapshot
 from treespan.store.sqlite.derived_rows import expected_attributes
 from treespan.store.upkeep.problems import RESTORE, Mend, Problem, Work
@@ -56,6 +57,12 @@ def _problems(
     problems = []
     if doc_id != identity.doc_id(Tenant(tenant), collection, name, ContentId(content_id)):
         problems.append(Problem(f"{doc_id} is not the id of this version", where, advice=RESTORE))
+    computed, noted = checksums(connection, number)
+    if computed != noted:
+        # What is derived from it may be what it said before: nothing of it is mended.
+        what = "its names or metadata are damaged: their checksum differs"
+        advice = f"give it its metadata again, or {RESTORE}"
+        return [*problems, Problem(what, where, advice=advice)]
     try:
         kept_in, expected = expected_attributes(connection, number)
     except (ValueError, DecodeError) as error:

@@ -46,7 +46,7 @@ def restore(folder: Path, source: Path, *, force: bool, progress: Progress) -> R
         held = _holds_something(folder)
         if held and not force:
             raise StoreUnavailable(
-                f"the store in {folder} is not empty; give another folder, or replace it (force): "
+                f"the store in {folder} is not empty; give another folder, or use force: "
                 "it is then kept aside"
             )
         part = folder / _PART

@@ -98,8 +98,14 @@ class Follower:
         """Return the last change that is applied."""
         return self._applied
 
-    def wait_for(self, seq: int, call: Call) -> None:
+    def wait_for(self, seq: int, call: Call, *, soon: bool = False) -> None:
         """Wait until a change is applied.
+
+        Args:
+            seq: The change.
+            call: Whose time it is.
+            soon: The change is in the store already, so that this takes milliseconds; such waits
+                are not counted among those that are bounded.
 
         Raises:
             DeadlineExceeded: it was not within the caller's time.
@@ -110,18 +116,18 @@ class Follower:
         with self._moved:
             if self._applied >= seq:
                 return
-            if self._waiting >= self._most_waiting:
+            if not soon and self._waiting >= self._most_waiting:
                 raise QueueFull(
                     f"{self._waiting} calls wait for a change, the most there may be; "
                     f"min_seq is {seq}, and change {self._applied} is applied",
                     _RETRY_AFTER_S,
                 )
-            self._waiting += 1
+            self._waiting += not soon
             try:
                 while self._applied < seq:
                     self._moved.wait(min(self._still_waiting_s(seq, call), _LOOK_S))
             finally:
-                self._waiting -= 1
+                self._waiting -= not soon
 
     def release(self) -> None:
         """Send those away who wait for a change: the service is stopping."""

@@ -91,7 +91,7 @@ class Pipeline:
                 if attempt + 1 == _TRIES:
                     raise
                 # The store is ahead of the index; what it has now is searchable in a moment.
-                self._wait(self._reader.last_seq(), call)
+                self._wait(self._reader.last_seq(), call, soon=True)
                 continue
             break
         end = time.perf_counter()
@@ -122,9 +122,9 @@ class Pipeline:
         """Embed several texts in as few runs of the model as can be, into its cache."""
         self._batcher.prefetch(texts, call.time_left_s())
 
-    def _wait(self, min_seq: int, call: Call) -> None:
-        if min_seq > self._follower.applied_seq:
-            self._follower.wait_for(min_seq, call)
+    def _wait(self, seq: int, call: Call, *, soon: bool = False) -> None:
+        if seq > self._follower.applied_seq:
+            self._follower.wait_for(seq, call, soon=soon)
 
     def _collection(self, tenant: Tenant, name: str, call: Call) -> CollectionIndex:
         if not self._follower.loaded:
@@ -132,7 +132,7 @@ class Pipeline:
         collection = self._index.collection(tenant, name)
         if collection is None:
             self._reader.collection(tenant, name)  # says what is wrong, unless it is only new
-            self._follower.wait_for(self._reader.last_seq(), call)
+            self._follower.wait_for(self._reader.last_seq(), call, soon=True)
             collection = self._index.collection(tenant, name)
         if collection is None:
             raise CollectionNotFound(name)
@@ -173,7 +173,7 @@ class Pipeline:
             record = collection.record
             with metrics.stage("filter"):
                 matches = self._reader.matching(record.tenant, record.name, where)
-            self._wait(matches.seq, call)
+            self._wait(matches.seq, call, soon=True)
             self._filters.put(collection, where, matches)
         return matches
 
@@ -189,7 +189,7 @@ class Pipeline:
                     f"artifact {name!r} is {record.state.name}; wait until it is POPULATED, "
                     "or search with validate = false",
                 )
-        self._wait(self._reader.last_seq(), call)
+        self._wait(self._reader.last_seq(), call, soon=True)
 
     def _answer(
         self,

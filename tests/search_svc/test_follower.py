@@ -162,3 +162,13 @@ def test_changes_that_the_log_has_no_more_are_made_up_for_by_loading_anew(
     store.pruned, store.seq = 40, 50
     follower.wait_for(50, call(10))
     assert store.loads == loads + 1
+
+
+def test_waits_for_what_is_in_the_store_already_are_not_bounded(
+    store: EmptyStore, follower: Follower
+) -> None:
+    follower._most_waiting = 0
+    threading.Timer(0.05, lambda: setattr(store, "seq", 3)).start()
+    follower.wait_for(3, call(10), soon=True)
+    with pytest.raises(QueueFull):
+        follower.wait_for(4, call(10))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import subprocess
@@ -69,6 +70,33 @@ def test_backup_is_one_file_that_holds_the_store(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.treespan", "data"]
     with closing(open_reader(placed(tmp_path / "a.treespan", tmp_path / "copy"))) as reader:
         assert_same(reader, filled())
+
+
+def test_backup_replaces_nothing_but_plain_files(
+    writer: Writer, folder: Path, tmp_path: Path
+) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(tmp_path / "elsewhere")
+    inside = folder / "spool"
+    inside.mkdir()
+    for target in (pipe, link, inside / "a"):
+        with pytest.raises(InvalidField):
+            back_up(folder, target, force=True)
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_backup_follows_no_link_where_it_writes(
+    writer: Writer, folder: Path, tmp_path: Path
+) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("kept")
+    (tmp_path / ".a.treespan-part").symlink_to(precious)
+    with pytest.raises(StoreUnavailable):
+        back_up(folder, tmp_path / "a")
+    assert precious.read_text() == "kept"
 
 
 def test_backup_during_writes_of_another_process_is_the_store_at_its_seq(

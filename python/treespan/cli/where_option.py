@@ -10,6 +10,7 @@ from treespan.cli.where import parse
 from treespan.cli.where_words import WhereError
 from treespan.client import filter_message
 from treespan.errors import InvalidField
+from treespan.filters import All
 
 if TYPE_CHECKING:
     from treespan.filters import Filter
@@ -36,12 +37,13 @@ within quotes, a backslash stands before a quotation mark that belongs to the st
 """
 
 
-def _filter(ctx: click.Context, param: click.Parameter, text: str | None) -> Filter | None:
-    """Return the filter that a text says; what is wrong with a text is wrong usage."""
-    if text is None:
+def _filter(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> Filter | None:
+    """Return the filter that texts say together; what is wrong with one is wrong usage."""
+    if not texts:
         return None
     try:
-        where = parse(text)
+        parts = tuple(parse(text) for text in texts)
+        where = parts[0] if len(parts) == 1 else All(parts)
         # Said here, too large a filter is wrong usage like any other text.
         filter_message(where)
     except (WhereError, InvalidField) as error:
@@ -52,6 +54,7 @@ def _filter(ctx: click.Context, param: click.Parameter, text: str | None) -> Fil
 where_option = click.option(
     "--where",
     metavar="EXPR",
+    multiple=True,
     callback=_filter,
-    help="Only what is like this; see below for how to say it.",
+    help="Only what is like this; see below for how to say it. Several must all hold.",
 )

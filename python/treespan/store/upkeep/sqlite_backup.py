@@ -34,13 +34,17 @@ def back_up(folder: Path, target: Path, *, force: bool, progress: Progress) -> B
 def _check_target(folder: Path, target: Path, *, force: bool) -> None:
     if target.is_dir():
         raise InvalidField("target", f"{target} is a folder; a backup is a file: name one in it")
+    if os.path.lexists(target) and (target.is_symlink() or not target.is_file()):
+        raise InvalidField(
+            "target", f"{target} is no plain file; a backup is a new file, or replaces one"
+        )
     if target.exists() and not force:
         raise InvalidField(
             "target", f"{target} exists; choose another name, or overwrite it with force"
         )
     if not target.parent.is_dir():
         raise InvalidField("target", f"{target.parent} is no folder; make it first")
-    if target.resolve().parent == folder.resolve():
+    if target.resolve().is_relative_to(folder.resolve()):
         raise InvalidField(
             "target", f"{target} lies in the store's own folder; a backup belongs on another disk"
         )
@@ -52,8 +56,8 @@ def _part(target: Path) -> Iterator[Path]:
 
     One that a killed backup left is used again.
     """
-    part = target.with_name(target.name + ".part")
-    handle = os.open(part, os.O_RDWR | os.O_CREAT, 0o600)
+    part = target.with_name(f".{target.name}.treespan-part")
+    handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         _lock(handle, part)
         os.ftruncate(handle, 0)

@@ -15,8 +15,15 @@ import pytest
 from store.model import ModelStore, assert_same
 from store.processes import python
 from store.samples import GLOBEX, collection, content, new_artifact, reserved
-from treespan.errors import StoreUnavailable
-from treespan.store import check_store, open_reader, open_writer, repair
+from treespan.errors import StoreDamaged, StoreUnavailable
+from treespan.store import (
+    back_up,
+    check_store,
+    open_reader,
+    open_writer,
+    repair,
+    store_stats,
+)
 from treespan.store.checksum import content_checksum
 from treespan.store.upkeep.cache_files import Cache
 
@@ -257,6 +264,31 @@ def test_damage_to_the_truth_is_found_and_left_as_it_is(folder: Path, damage: st
     assert any(expected in finding.what for finding in findings), findings
     assert all("restore a backup" in finding.advice for finding in findings)
     assert sql(folder, "SELECT * FROM artifact ORDER BY id") == before
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("DROP TABLE attribute", "attribute"),
+        ("DROP TABLE op_log", "op_log"),
+        ("DROP INDEX artifact_by_content", "artifact_by_content"),
+        ("DELETE FROM meta", "epoch"),
+    ],
+)
+def test_what_a_store_lacks_is_named_and_no_backup_is_made_of_it(
+    folder: Path, tmp_path: Path, statement: str, name: str
+) -> None:
+    sql(folder, statement)
+    assert f"'{name}' is missing" in whats(folder)
+    with pytest.raises(StoreDamaged, match=name):
+        back_up(folder, tmp_path / "backup")
+    assert not (tmp_path / "backup").exists()
+
+
+def test_statistics_of_a_store_without_a_table_say_what_is_wrong(folder: Path) -> None:
+    sql(folder, "DROP TABLE attribute")
+    with pytest.raises(StoreDamaged, match="attribute"):
+        store_stats(folder)
 
 
 def test_metadata_damaged_by_a_letter_is_named_and_never_made_final(folder: Path) -> None:

@@ -147,6 +147,10 @@ def _plain(error: apsw.Error) -> StoreUnavailable | StoreDamaged | TooLarge | No
             number: int = getattr(error, "extendedresult", apsw.SQLITE_IOERR)
             name = apsw.mapping_extended_result_codes.get(number, "SQLITE_IOERR")
             return StoreUnavailable(f"the disk of the store failed ({name}); nothing was changed")
+        case apsw.SQLError() if "no such table" in str(error):
+            return StoreDamaged(
+                f"the store is damaged: it lacks a table ({error}); restore it from a copy"
+            )
         case apsw.CorruptError() | apsw.NotADBError():
             return StoreDamaged("the store is damaged; restore its folder from a copy")
         case apsw.TooBigError():

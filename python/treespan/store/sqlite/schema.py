@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import apsw
@@ -96,6 +96,18 @@ def check_readable(connection: apsw.Connection) -> bool:
             "ingest service of this version, which upgrades it"
         )
     return version > 0
+
+
+def missing_parts(connection: apsw.Connection) -> list[str]:
+    """Return the tables and indexes of the present schema, and the epoch, that a store lacks."""
+    named = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'"
+    with closing(apsw.Connection(":memory:")) as whole:
+        migrate(whole)
+        wanted = {name for (name,) in rows(whole, named)}
+    missing = sorted(wanted - {name for (name,) in rows(connection, named)})
+    if "meta" not in missing and not rows(connection, "SELECT 1 FROM meta WHERE key = 'epoch'"):
+        missing.append("epoch")
+    return missing
 
 
 def _run(connection: apsw.Connection, migration: Migration) -> None:

@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from treespan.store.records import Change
-from treespan.store.sqlite.connection import rows
+from treespan.store.sqlite.connection import FILE_NAME, rows
 from treespan.store.sqlite.find import newest_seq
+from treespan.store.sqlite.schema import missing_parts
 from treespan.store.upkeep.problems import RESTORE, Mend, Problem, Work
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ def structure_problems(connection: apsw.Connection, *, full: bool) -> list[Probl
     pragma = "integrity_check" if full else "quick_check"
     found = [text for (text,) in rows(connection, f"PRAGMA {pragma}({_MOST})") if text != "ok"]
     problems = [_of_file(text) for text in found]
+    problems += [
+        Problem(f"{name!r} is missing", FILE_NAME, advice=RESTORE)
+        for name in missing_parts(connection)
+    ]
     references = rows(connection, "PRAGMA foreign_key_check")
     problems += [_reference(*reference) for reference in references[:_MOST]]
     return problems

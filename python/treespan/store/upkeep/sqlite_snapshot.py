@@ -24,7 +24,12 @@ from treespan.store.sqlite.connection import (
     value,
 )
 from treespan.store.sqlite.find import newest_seq
-from treespan.store.sqlite.schema import schema_version
+from treespan.store.sqlite.schema import (
+    MIGRATIONS,
+    missing_parts,
+    newest_version,
+    schema_version,
+)
 from treespan.store.upkeep.reports import Snapshot
 
 if TYPE_CHECKING:
@@ -104,6 +109,9 @@ def verified(file: Path) -> Snapshot:
         problems = [problem for (problem,) in rows(connection, "PRAGMA quick_check(1)")]
         if problems != ["ok"]:
             raise StoreDamaged(f"{file} is damaged: {problems[0]}")
+        newest = newest_version(MIGRATIONS)
+        if schema_version(connection) == newest and (missing := missing_parts(connection)):
+            raise StoreDamaged(f"{file} is no whole store: {', '.join(missing)} is missing")
         return counted(connection)
 
 

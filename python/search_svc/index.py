@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from search_svc.collection import CollectionIndex
-from search_svc.segments import CollectionSegments, Manifest, SegmentFile
 from treespan import _core, metrics
 from treespan.errors import ResponseTooLarge
+from treespan.manifest import CollectionSegments, Manifest, SegmentFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

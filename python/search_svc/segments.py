@@ -22,50 +22,17 @@ import tempfile
 import uuid
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
+
+from treespan.manifest import MANIFEST, SUFFIX, Manifest, read_manifest
 
 if TYPE_CHECKING:
     from io import FileIO
 
-MANIFEST: Final = "manifest.json"
-SUFFIX: Final = ".segment"
-
 _LOCK = "builder.lock"
-_FORMAT = 1
 _log = logging.getLogger(__name__)
-
-
-class SegmentFile(msgspec.Struct, frozen=True):
-    """A sealed segment on disk."""
-
-    name: str
-    """Name of the file without its ending."""
-    size_bytes: int
-    hash: str
-    """xxh3-128 of the whole file, hexadecimal."""
-
-
-class CollectionSegments(msgspec.Struct, frozen=True):
-    """The sealed segments of a collection."""
-
-    created_seq: int
-    """Names the collection, see `CollectionRecord.created_seq`."""
-    dimension: int
-    embedding_fingerprint: str
-    segments: list[SegmentFile]
-
-
-class Manifest(msgspec.Struct, frozen=True):
-    """What a cache folder holds."""
-
-    epoch: str
-    """Epoch of the store that the segments are derived from."""
-    seq: int
-    """The last change that they may hold."""
-    collections: list[CollectionSegments]
-    format: int = _FORMAT
 
 
 _State: TypeAlias = "tuple[int, int, int] | None"
@@ -124,25 +91,12 @@ class SegmentCache:
         """Return the manifest; None where there is none that can be used."""
         self._seen = self._state()
         try:
-            data = (self.folder / MANIFEST).read_bytes()
+            return read_manifest(self.folder)
         except FileNotFoundError:
             return None
-        except OSError as error:
-            _log.warning("the cache cannot be read and is built anew: %s", error)
+        except (OSError, ValueError) as error:
+            _log.warning("the manifest of the cache cannot be used; it is built anew: %s", error)
             return None
-        try:
-            manifest = msgspec.json.decode(data, type=Manifest)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            _log.warning("the manifest of the cache is damaged; it is built anew: %s", error)
-            return None
-        if manifest.format != _FORMAT:
-            _log.warning(
-                "the cache has format %d and %d is read here; it is built anew",
-                manifest.format,
-                _FORMAT,
-            )
-            return None
-        return manifest
 
     def write(self, manifest: Manifest) -> None:
         """Put a manifest in the place of the one before, durably, then drop what it does not name.

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from search_svc.segments import CollectionSegments, Manifest, SegmentCache, SegmentFile
+from search_svc.segments import SegmentCache
+from treespan.manifest import CollectionSegments, Manifest, SegmentFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

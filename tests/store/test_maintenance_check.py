@@ -343,7 +343,14 @@ def test_cache_is_compared_with_its_manifest_and_dropped_by_repair(
         "format": 1,
         "epoch": "e",
         "seq": 3,
-        "collections": [{"created_seq": 1, "dimension": 8, "segments": [segment]}],
+        "collections": [
+            {
+                "created_seq": 1,
+                "dimension": 8,
+                "embedding_fingerprint": "f",
+                "segments": [segment],
+            }
+        ],
     }
     (cache / "manifest.json").write_text(json.dumps(manifest))
     sound = Cache(cache, lambda file: "right")

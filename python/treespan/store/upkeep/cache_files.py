@@ -11,40 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-import msgspec
-
+from treespan.manifest import MANIFEST, SUFFIX, SegmentFile, read_manifest
 from treespan.store.upkeep.reports import CacheStats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FOLDER: Final = "cache"
-MANIFEST: Final = "manifest.json"
-SUFFIX: Final = ".segment"
 
 FileHash: TypeAlias = Callable[[Path], str]
 """Returns the XXH3 of a whole file, 32 hexadecimal digits."""
-
-_FORMAT = 1
-
-
-class Segment(msgspec.Struct, frozen=True):
-    """A file of the cache."""
-
-    name: str
-    """Name without its ending."""
-    size_bytes: int
-    hash: str
-
-
-class _Collection(msgspec.Struct, frozen=True):
-    segments: tuple[Segment, ...] = ()
-
-
-class _Manifest(msgspec.Struct, frozen=True):
-    format: int
-    epoch: str
-    collections: tuple[_Collection, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,25 +74,23 @@ def drop_cache(folder: Path) -> None:
         file.unlink(missing_ok=True)
 
 
-def _segments(cache: Path) -> list[Segment]:
+def _segments(cache: Path) -> list[SegmentFile]:
     """Return the files of the manifest; raises ValueError where it is none."""
     try:
-        manifest = msgspec.json.decode((cache / MANIFEST).read_bytes(), type=_Manifest)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        manifest = read_manifest(cache)
+    except OSError as error:
         raise ValueError(str(error)) from error
-    if manifest.format != _FORMAT:
-        raise ValueError(f"it has format {manifest.format}; format {_FORMAT} is known here")
     return [segment for collection in manifest.collections for segment in collection.segments]
 
 
-def _segments_now(cache: Path) -> list[Segment] | None:
+def _segments_now(cache: Path) -> list[SegmentFile] | None:
     try:
         return _segments(cache)
     except ValueError:
         return None
 
 
-def _problems(file: Path, segment: Segment, file_hash: FileHash | None) -> Iterator[str]:
+def _problems(file: Path, segment: SegmentFile, file_hash: FileHash | None) -> Iterator[str]:
     try:
         size = file.stat().st_size
     except OSError as error:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from search_svc.segments import SegmentCache
 
 _LOOK_S = 0.5
+_END_S = 1.0
 _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 30.0
 _log = logging.getLogger(__name__)
@@ -46,9 +47,13 @@ class Sealer:
         self._thread.start()
 
     def stop(self) -> None:
-        """End, and wait for the end; a segment being built is finished."""
+        """End; a segment that is being built is given up, since that could take minutes.
+
+        The thread ends with the process. What it leaves is a temporary file, which the next
+        builder deletes.
+        """
         self._stop.set()
-        self._thread.join()
+        self._thread.join(_END_S)
 
     def _run(self) -> None:
         while not self._stop.wait(self._pause_s or _LOOK_S):

@@ -133,7 +133,7 @@ class VectorIndex:
     """
 
     def __new__(
-        cls, dimension: int, *, proposal_cost: int = 60, seal_rows: int = 20_000, threads: int = 16
+        cls, dimension: int, *, proposal_cost: int = 40, seal_rows: int = 20_000, threads: int = 16
     ) -> VectorIndex: ...
     def add(
         self, document: int, nodes: bytes, vectors: bytes, *, replaces: int | None = None

@@ -122,7 +122,7 @@ class SearchConfig:
     """Deadline of calls that state none."""
     cache_path: str = ""
     """Folder of sealed segments; empty means `cache` in the store's folder."""
-    proposal_cost: Annotated[int, msgspec.Meta(ge=0, le=4_294_967_295)] = 60
+    proposal_cost: Annotated[int, msgspec.Meta(ge=0, le=4_294_967_295)] = 40
     """Rows that are compared in the time in which a graph proposes one: few allowed rows are
     scanned, many are left to the graph; `make bench` measures it."""
     seal_rows: Annotated[int, msgspec.Meta(ge=1, le=10_000_000)] = 20_000

@@ -220,7 +220,7 @@ struct VectorIndex(vectors::VectorIndex);
 #[pymethods]
 impl VectorIndex {
     #[new]
-    #[pyo3(signature = (dimension, *, proposal_cost = 60, seal_rows = 20_000, threads = 16))]
+    #[pyo3(signature = (dimension, *, proposal_cost = 40, seal_rows = 20_000, threads = 16))]
     fn new(
         #[pyo3(from_py_with = number)] dimension: usize,
         #[pyo3(from_py_with = number)] proposal_cost: u32,

@@ -46,13 +46,13 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The settings that suit most: proposals at the cost of 60 rows, seals at 20,000 rows, 16
+    /// The settings that suit most: proposals at the cost of 40 rows, seals at 20,000 rows, 16
     /// threads.
     #[must_use]
     pub fn new(dimension: usize) -> Self {
         Self {
             dimension,
-            proposal_cost: 60,
+            proposal_cost: 40,
             seal_rows: 20_000,
             threads: 16,
         }

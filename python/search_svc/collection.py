@@ -49,6 +49,8 @@ class CollectionIndex:
     """The last change of any of its artifacts."""
     _touched: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     """(seq, key): versions that were replaced, or whose metadata changed, by which change."""
+    _touched_seq: int = 0
+    """The last change in `_touched`; not its last entry's where a change was applied ahead."""
     _forgotten_seq: int = 0
     """Changes up to this one are not in `_touched` any more."""
 
@@ -137,18 +139,17 @@ class CollectionIndex:
 
         Raises:
             InvalidVector: the vector has another dimension, or is zero or not finite.
+            StoreUnavailable: a sealed segment cannot be read.
         """
         hits = self._search(vector, limit, threshold, matches.keys, matches.nodes)
         return None if self._touched_since(matches) else hits
 
     def _touched_since(self, matches: Matches) -> bool:
-        if self.changed_seq <= matches.seq and not self._touched:
+        if self._touched_seq <= matches.seq:
             return False
-        later = [key for seq, key in tuple(self._touched) if seq > matches.seq]
         if self._forgotten_seq > matches.seq:
             return True
-        if not later:
-            return False
+        later = [key for seq, key in tuple(self._touched) if seq > matches.seq]
         return bool(np.isin(later, np.frombuffer(matches.keys, "<u8")).any())
 
     def _search(
@@ -177,8 +178,9 @@ class CollectionIndex:
 
     def _remember(self, seq: int, key: int) -> None:
         if len(self._touched) == _REMEMBERED:
-            self._forgotten_seq = self._touched[0][0]
+            self._forgotten_seq = max(self._forgotten_seq, self._touched[0][0])
         self._touched.append((seq, key))
+        self._touched_seq = max(self._touched_seq, seq)
 
     def _forget(self, visible: Visible) -> None:
         self.by_key.pop(visible.key, None)

@@ -174,7 +174,9 @@ class Follower:
         epoch = self._reader.epoch()
         if epoch != self._index.epoch or self._must_load:
             self._load(epoch)
-        while operations := self._reader.operations_after(self._applied, _BATCH):
+        while not self._stop.is_set() and (
+            operations := self._reader.operations_after(self._applied, _BATCH)
+        ):
             if operations[0].seq != self._applied + 1:
                 _log.warning(
                     "changes up to %d are no longer in the store's log; everything is loaded anew",

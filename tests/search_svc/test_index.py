@@ -177,3 +177,12 @@ def test_deletion_that_is_applied_late_spares_the_collection_made_since(index: I
     assert found.vectors.documents == 1
     index.drop_collection(TENANT, "c", 10)
     assert index.collection(TENANT, "c") is None
+
+
+def test_matches_are_void_by_a_change_applied_ahead_of_an_earlier_one(
+    index: Index, collection: CollectionIndex
+) -> None:
+    index.put(version(3, "b"))
+    index.put(version(10))
+    index.touch(TENANT, "c", "b", 5)
+    assert collection.nearest_of(VECTOR, 10, None, matches(7, 2)) is None

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 MOST_CONDITIONS: Final = 256
 MOST_NESTING: Final = 16
 MOST_VALUES: Final = 1_024
+MOST_KEY_CHARACTERS: Final = 137
+"""`metadata.` and the longest key of metadata."""
 
 _SHOWN_CHARACTERS = 40
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -80,6 +82,24 @@ class ValueType(IntEnum):
     NUMBER = 2
     BOOL = 3
     TIME = 4
+
+
+TYPE_NAMES: Final = {
+    ValueType.STRING: "a string",
+    ValueType.NUMBER: "a number",
+    ValueType.BOOL: "a truth value",
+    ValueType.TIME: "a time",
+}
+"""Types as messages say them."""
+
+WITHOUT_OPERAND: Final = (Operator.EXISTS, Operator.IS_EMPTY)
+WITH_SEVERAL: Final = (
+    Operator.IN,
+    Operator.NOT_IN,
+    Operator.CONTAINS_ANY,
+    Operator.CONTAINS_ALL,
+)
+"""Operators whose operand is several values."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,10 @@ from typing import Final
 
 from treespan.errors import InvalidField
 from treespan.filters import (
+    MOST_KEY_CHARACTERS,
     MOST_VALUES,
+    WITH_SEVERAL,
+    WITHOUT_OPERAND,
     Condition,
     Instant,
     Operator,
@@ -16,15 +19,6 @@ from treespan.filters import (
     value_type,
 )
 
-MOST_KEY_CHARACTERS: Final = 137
-
-WITHOUT_OPERAND: Final = (Operator.EXISTS, Operator.IS_EMPTY)
-WITH_SEVERAL: Final = (
-    Operator.IN,
-    Operator.NOT_IN,
-    Operator.CONTAINS_ANY,
-    Operator.CONTAINS_ALL,
-)
 _TYPE_NAMES: Final = {
     ValueType.STRING: "strings",
     ValueType.NUMBER: "numbers",

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from treespan import filters
-from treespan.client.conditions import WITH_SEVERAL, check_key, check_operand, key_field
+from treespan.client.conditions import check_key, check_operand, key_field
 from treespan.client.metadata import scalar_value
 from treespan.client.where import Where
 from treespan.errors import InvalidField
-from treespan.filters import Condition, Instant, Scalar
+from treespan.filters import WITH_SEVERAL, Condition, Instant, Scalar
 from treespan.v1.context_filter_pb2 import MetadataCondition, MetadataFilter, MetadataFilterList
 from treespan.v1.metadata_pb2 import MetadataList, MetadataValue
 

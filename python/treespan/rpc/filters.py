@@ -14,9 +14,13 @@ from treespan.errors import InvalidField
 from treespan.filters import (
     METADATA_PREFIX,
     MOST_CONDITIONS,
+    MOST_KEY_CHARACTERS,
     MOST_NESTING,
     MOST_VALUES,
     ROW_PREFIX,
+    TYPE_NAMES,
+    WITH_SEVERAL,
+    WITHOUT_OPERAND,
     All,
     Any,
     Condition,
@@ -39,29 +43,15 @@ if TYPE_CHECKING:
     from treespan.filters import Filter, Scalar
     from treespan.v1.metadata_pb2 import MetadataValue
 
-MOST_KEY_CHARACTERS: Final = 137
 MOST_STRING_CHARACTERS: Final = 8_192
 
 # 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z, as google.protobuf.Timestamp has them.
 _FIRST_SECOND: Final = -62_135_596_800
 _LAST_SECOND: Final = 253_402_300_799
 
-_WITHOUT_OPERAND: Final = (Operator.EXISTS, Operator.IS_EMPTY)
-_WITH_LIST: Final = (
-    Operator.IN,
-    Operator.NOT_IN,
-    Operator.CONTAINS_ANY,
-    Operator.CONTAINS_ALL,
-)
 _EQUALITY: Final = (Operator.EQ, Operator.NE, Operator.IN, Operator.NOT_IN)
 _ORDER: Final = (Operator.GT, Operator.GTE, Operator.LT, Operator.LTE)
 
-_TYPE_NAMES: Final = {
-    ValueType.STRING: "a string",
-    ValueType.NUMBER: "a number",
-    ValueType.BOOL: "a truth value",
-    ValueType.TIME: "a time",
-}
 _FIXED_TYPES: Final = {
     "artifact": ValueType.STRING,
     "ingested_at": ValueType.TIME,
@@ -156,14 +146,14 @@ def _operator(field: str, number: int) -> Operator:
 def _operand(field: str, operator: Operator, message: pb.MetadataCondition) -> tuple[Scalar, ...]:
     """Return the operand of a condition, in the number and the form that its operator takes."""
     given = message.value.WhichOneof("value") if message.HasField("value") else None
-    if operator in _WITHOUT_OPERAND:
+    if operator in WITHOUT_OPERAND:
         if message.HasField("value"):
             raise InvalidField(field, f"is set; {operator.name} takes none")
         return ()
-    takes = "a list of values" if operator in _WITH_LIST else "one value"
+    takes = "a list of values" if operator in WITH_SEVERAL else "one value"
     if given is None:
         raise InvalidField(field, f"is missing; {operator.name} takes {takes}")
-    if operator in _WITH_LIST:
+    if operator in WITH_SEVERAL:
         if given != "list_value":
             raise InvalidField(field, f"is a single value; {operator.name} takes {takes}")
         return _list(f"{field}.list_value", message.value.list_value.values)
@@ -182,7 +172,7 @@ def _list(field: str, messages: Sequence[MetadataValue]) -> tuple[Scalar, ...]:
     )
     types = sorted({value_type(value) for value in values})
     if len(types) > 1:
-        mixed = " and ".join(_TYPE_NAMES[one] for one in types)
+        mixed = " and ".join(TYPE_NAMES[one] for one in types)
         raise InvalidField(field, f"mixes {mixed}; a list holds values of one type")
     return values
 
@@ -235,8 +225,8 @@ def _check_types(field: str, condition: Condition) -> None:
     if fixed is not given:
         raise InvalidField(
             f"{field}.value",
-            f"is {_TYPE_NAMES[given]} ({shown(condition.values[0])}), and {key!r} is "
-            f"{_TYPE_NAMES[fixed]}",
+            f"is {TYPE_NAMES[given]} ({shown(condition.values[0])}), and {key!r} is "
+            f"{TYPE_NAMES[fixed]}",
         )
     if operator in _ORDER and given is ValueType.BOOL:
         raise InvalidField(
@@ -251,7 +241,7 @@ def _check_types(field: str, condition: Condition) -> None:
 def _check_words(field: str, value: Scalar) -> None:
     if not isinstance(value, str):
         raise InvalidField(
-            field, f"is {_TYPE_NAMES[value_type(value)]}; TEXT_MATCH looks for words of a string"
+            field, f"is {TYPE_NAMES[value_type(value)]}; TEXT_MATCH looks for words of a string"
         )
     if not words(value):
         raise InvalidField(field, f"is {shown(value)}, which has no word to look for")

@@ -22,6 +22,7 @@ from treespan.errors import InvalidField
 from treespan.filters import (
     ARTIFACT_KEYS,
     NODE_KEYS,
+    TYPE_NAMES,
     All,
     Condition,
     Not,
@@ -50,12 +51,6 @@ FIELD: Final = "context_filter.metadata_filter"
 _POSITIVE: Final = {Operator.NE: Operator.EQ, Operator.NOT_IN: Operator.IN}
 _OTHER_TYPES: Final = {"ingested_at": ValueType.TIME, "page": ValueType.NUMBER}
 """Types of built-in keys that are no strings."""
-_TYPE_NAMES: Final = {
-    ValueType.STRING: "a string",
-    ValueType.NUMBER: "a number",
-    ValueType.BOOL: "a truth value",
-    ValueType.TIME: "a time",
-}
 
 
 def matching_artifacts(
@@ -184,11 +179,11 @@ class _Evaluation:
         if not there and where.key in ARTIFACT_KEYS + NODE_KEYS:
             there = [_OTHER_TYPES.get(where.key, ValueType.STRING)]
         if there and given not in there:
-            names = " or ".join(_TYPE_NAMES[kind] for kind in there)
+            names = " or ".join(TYPE_NAMES[kind] for kind in there)
             raise InvalidField(
                 self._field,
                 f"{shown(where.key)} is {names} in this collection, and "
-                f"{shown(where.values[0])} is {_TYPE_NAMES[given]}",
+                f"{shown(where.values[0])} is {TYPE_NAMES[given]}",
             )
 
 

@@ -90,7 +90,7 @@ lint: $(NATIVE) ## Run every gate that needs no running code: format, lint, type
 bench-once: $(NATIVE) ## Run each benchmark once, to see that it works
 	$(call step,benches once)
 	$(call quietly,benches,cargo test $(CARGO_FLAGS) --bench '*')
-	@for suite in expand filters freshness scale; do \
+	@for suite in expand filters freshness ingest scale; do \
 	  $(BIN)/python bench/$$suite.py --once > .venv/bench-$$suite.log 2>&1 || { cat .venv/bench-$$suite.log; exit 1; }; \
 	done
 
@@ -100,7 +100,7 @@ check: lint bench-once test ## Everything that must pass before a change lands: 
 .PHONY: bench
 bench: $(NATIVE) ## Measure, and write the records and tables of bench/; `bench/scale.py` is run by hand
 	@cargo bench --locked --quiet --bench '*'
-	@failed=; for suite in expand filters freshness; do \
+	@failed=; for suite in expand filters freshness ingest; do \
 	  $(BIN)/python bench/$$suite.py || failed="$$failed $$suite"; \
 	done; \
 	$(BIN)/python bench/record.py; \

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
+from fake_operations import FakeOperations
 from treespan import errors
 from treespan.rpc.status import status_of
 from treespan.v1 import ingest_service_pb2 as ingest_pb2
@@ -51,11 +52,12 @@ class _Fake:
             fail(context, self.fail_with)
 
 
-class FakeIngest(_Fake, ingest_grpc.IngestServiceServicer):
+class FakeIngest(_Fake, FakeOperations, ingest_grpc.IngestServiceServicer):
     """A catalogue in memory; a file whose bytes start with "bad" is refused."""
 
     def __init__(self) -> None:
-        super().__init__()
+        _Fake.__init__(self)
+        FakeOperations.__init__(self)
         self.collections: dict[str, ingest_pb2.Collection] = {}
         self.artifacts: dict[str, ingest_pb2.Artifact] = {}
         self.headers: dict[str, ingest_pb2.IngestFileHeader] = {}
@@ -119,6 +121,8 @@ class FakeIngest(_Fake, ingest_grpc.IngestServiceServicer):
             fail(context, errors.SizeMismatch("header.size_bytes", "it differs"))
         if hashlib.sha256(data).hexdigest() != header.content_sha256:
             fail(context, errors.HashMismatch("header.content_sha256", "it differs"))
+        if header.options.detached:
+            return self._detached(header, data)
         if data.startswith(b"bad"):
             fail(context, errors.DamagedFile("page 3 cannot be read"))
         while self.stages and context.is_active():
@@ -126,8 +130,28 @@ class FakeIngest(_Fake, ingest_grpc.IngestServiceServicer):
             self._looked.clear()
         return self._ingested(header, data)
 
+    def _detached(self, header, data):
+        first = self.known(header.options.request_id)
+        answer = ingest_pb2.IngestFileResponse(received_bytes=len(data), operation=first)
+        if first is not None:
+            return answer
+
+        def ending():
+            if data.startswith(b"bad"):
+                raise errors.DamagedFile("page 3 cannot be read")
+            answer.CopyFrom(self._ingested(header, data))
+
+        kind = ingest_pb2.Operation.KIND_INGEST_FILE
+        given = (header.collection, header.artifact, header.options.request_id)
+        begun = self.begin(kind, *given, ending)
+        begun.already_ingested = answer.already_ingested
+        answer.operation.CopyFrom(begun)
+        return answer
+
     def _ingested(self, header, data):
-        already = header.artifact in self.artifacts
+        known = self.artifacts.get(header.artifact)
+        sha256 = hashlib.sha256(data).hexdigest()
+        already = known is not None and known.content_sha256 in ("", sha256)
         artifact = ingest_pb2.Artifact(
             artifact=header.artifact,
             collection=header.collection,
@@ -135,7 +159,10 @@ class FakeIngest(_Fake, ingest_grpc.IngestServiceServicer):
             file_name=header.file_name,
             media_type="text/plain",
             size_bytes=len(data),
+            content_sha256=sha256,
             metadata=header.metadata,
+            summary=header.summary,
+            source_uri=header.source_uri,
             page_count=2,
             chunk_count=5,
             token_count=1200,
@@ -149,6 +176,7 @@ class FakeIngest(_Fake, ingest_grpc.IngestServiceServicer):
 
     def IngestText(self, request, context):
         self._enter("IngestText", context)
+        self.texts.append(request)
         header = ingest_pb2.IngestFileHeader(
             collection=request.collection, artifact=request.artifact, metadata=request.metadata
         )
@@ -189,8 +217,8 @@ class FakeIngest(_Fake, ingest_grpc.IngestServiceServicer):
         found = self.artifacts[given.artifact]
         for path in request.update_mask.paths:
             name, _, key = path.partition(".")
-            if name == "file_name":
-                found.file_name = given.file_name
+            if name in ("file_name", "summary"):
+                setattr(found, name, getattr(given, name))
             elif not key:
                 found.ClearField("metadata")
                 found.MergeFrom(ingest_pb2.Artifact(metadata=given.metadata))
@@ -231,7 +259,9 @@ class FakeIngest(_Fake, ingest_grpc.IngestServiceServicer):
         found = [node for node in self.nodes if node.node_id == request.node_id]
         if not found:
             fail(context, errors.NodeNotFound(request.node_id))
-        return ingest_pb2.GetNodeResponse(node=found[0], artifact="a")
+        return ingest_pb2.GetNodeResponse(
+            node=found[0], artifact="a", indexed_text=f"Title\n{found[0].text}"
+        )
 
     def ExportTree(self, request, context):
         self._enter("ExportTree", context)
@@ -293,9 +323,9 @@ def fail(context: grpc.ServicerContext, error: TreespanError) -> NoReturn:
 
 
 @contextmanager
-def serving(*fakes: FakeIngest | FakeSearch) -> Iterator[str]:
-    """Serve on a free port and yield the address."""
-    server = grpc.server(ThreadPoolExecutor(8))
+def serving(*fakes: FakeIngest | FakeSearch, port: int = 0) -> Iterator[str]:
+    """Serve on a port, a free one for 0, and yield the address."""
+    server = grpc.server(ThreadPoolExecutor(32))
     ready = health.HealthServicer()
     for fake in fakes:
         if isinstance(fake, FakeIngest):
@@ -305,7 +335,7 @@ def serving(*fakes: FakeIngest | FakeSearch) -> Iterator[str]:
             search_grpc.add_SearchServiceServicer_to_server(fake, server)
             ready.set("treespan.v1.SearchService", health_pb2.HealthCheckResponse.SERVING)
     health_pb2_grpc.add_HealthServicer_to_server(ready, server)
-    port = server.add_insecure_port("127.0.0.1:0")
+    port = server.add_insecure_port(f"127.0.0.1:{port}")
     server.start()
     try:
         yield f"127.0.0.1:{port}"

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import grpc
+import psutil
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 if TYPE_CHECKING:
@@ -140,6 +141,10 @@ class Servers:
         for process in processes.values():
             process.send_signal(signal.SIGTERM)
         return {name: process.wait(60) for name, process in processes.items()}
+
+    def readers(self) -> list[psutil.Process]:
+        """The reader processes of the ingest service."""
+        return psutil.Process(self.processes["ingest"].pid).children()
 
     def limit_file_size(self, name: str, most_bytes: int | None) -> None:
         """Let no file that a service writes grow beyond this; None takes the limit away."""

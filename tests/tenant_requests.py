@@ -35,6 +35,8 @@ class Known:
     node_ids: tuple[str, ...]
     vector: bytes
     seq: int
+    operations: tuple[str, ...] = ()
+    """Ids of the owner's ingests."""
 
 
 # Filters that name what the owner has.
@@ -226,6 +228,43 @@ REQUESTS: dict[str, Callable[[Known], Requests]] = {
     ],
     "IngestService.IngestText": lambda known: [
         pb.IngestTextRequest(collection=f"{known.word}-quarry", artifact="doc", text="Some text.")
+    ],
+    "IngestService.IngestUri": lambda known: [
+        pb.IngestUriRequest(collection=f"{known.word}-quarry", artifact="doc", uri=uri)
+        for uri in ("https://example.org/a.md", "file:///etc/hostname")
+    ],
+    "IngestService.BatchIngest": lambda known: [
+        pb.BatchIngestRequest(
+            items=[
+                pb.BatchIngestItem(
+                    text=pb.IngestTextRequest(
+                        collection=f"{known.word}-quarry", artifact=artifact, text="Some text."
+                    )
+                )
+                for artifact in ("doc", f"{known.word}-only")
+            ]
+        )
+    ],
+    "IngestService.PopulateArtifact": lambda known: [
+        pb.PopulateArtifactRequest(collection=collection, artifact=artifact)
+        for collection, artifact in [*owners_artifacts(known), (SHARED, "doc")]
+    ],
+    "IngestService.GetOperation": lambda known: [
+        pb.GetOperationRequest(operation=operation) for operation in known.operations
+    ],
+    "IngestService.ListOperations": lambda known: [
+        pb.ListOperationsRequest(),
+        pb.ListOperationsRequest(page_size=1),
+        pb.ListOperationsRequest(collection=SHARED),
+        pb.ListOperationsRequest(collection=f"{known.word}-quarry"),
+        pb.ListOperationsRequest(states=[pb.Operation.STATE_SUCCEEDED]),
+        pb.ListOperationsRequest(page_token=token("operations", known.operations[0])),
+    ],
+    "IngestService.WatchOperation": lambda known: [
+        pb.WatchOperationRequest(operation=operation) for operation in known.operations
+    ],
+    "IngestService.CancelOperation": lambda known: [
+        pb.CancelOperationRequest(operation=operation) for operation in known.operations
     ],
     "IngestService.GetArtifact": lambda known: [
         pb.GetArtifactRequest(collection=collection, artifact=artifact)

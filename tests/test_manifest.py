@@ -17,7 +17,7 @@ FILE = view(
         media_type="text/html",
         title="The Title",
         page_count=3,
-        outline_entries=2,
+        counts={"outline": 2},
         warnings=[Warning("DAMAGED", "m")],
         metadata={"author": "me"},
     ),

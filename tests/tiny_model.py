@@ -16,6 +16,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 if TYPE_CHECKING:
     from pathlib import Path
 
+_SIDE = 1024
+"""Of the matrices that make a slow model slow."""
+
 VOCABULARY = {"[PAD]": 0, "[CLS]": 1, "[SEP]": 2, "[UNK]": 3, "red": 4, "green": 5, "blue": 6}
 WORDS = np.array(
     [
@@ -32,8 +35,13 @@ WORDS = np.array(
 TYPES = np.array([[0, 0, 0, 2], [50, 50, 50, 50]], np.float32)
 
 
-def write_tiny_model(folder: Path, *, token_types: bool = False, **card: Any) -> Path:
-    """Write a model folder; `card` replaces entries of its card; "in_graph" pooling is a sum."""
+def write_tiny_model(
+    folder: Path, *, token_types: bool = False, slowness: int = 0, **card: Any
+) -> Path:
+    """Write a model folder; `card` replaces entries of its card; "in_graph" pooling is a sum.
+
+    Each step of `slowness` makes a run of the model multiply two large matrices, for nothing.
+    """
     stated = {
         "name": "tiny",
         "dimension": 4,
@@ -49,7 +57,8 @@ def write_tiny_model(folder: Path, *, token_types: bool = False, **card: Any) ->
     (folder / "model_card.json").write_text(json.dumps(stated))
     _tokenizer().save(str(folder / "tokenizer.json"))
     pooled = stated["pooling"] == "in_graph"
-    save(_graph(token_types=token_types, pooled=pooled), str(folder / "model.onnx"))
+    graph = _graph(token_types=token_types, pooled=pooled, slowness=slowness)
+    save(graph, str(folder / "model.onnx"))
     return folder
 
 
@@ -70,7 +79,7 @@ def _tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def _graph(*, token_types: bool, pooled: bool) -> Any:
+def _graph(*, token_types: bool, pooled: bool, slowness: int) -> Any:
     nodes = [helper.make_node("Gather", ["words", "input_ids"], ["word_states"])]
     names = ["input_ids", "attention_mask"]
     states = "word_states"
@@ -79,6 +88,9 @@ def _graph(*, token_types: bool, pooled: bool) -> Any:
         nodes.append(helper.make_node("Gather", ["types", "token_type_ids"], ["type_states"]))
         nodes.append(helper.make_node("Add", [states, "type_states"], ["typed_states"]))
         states = "typed_states"
+    if slowness:
+        nodes += _delay(states, slowness)
+        states = "late_states"
     outputs = [helper.make_tensor_value_info("states", TensorProto.FLOAT, ["b", "s", 4])]
     nodes.append(helper.make_node("Identity", [states], ["states"]))
     if pooled:
@@ -99,6 +111,25 @@ def _graph(*, token_types: bool, pooled: bool) -> Any:
         numpy_helper.from_array(np.array([-1]), "last"),
         numpy_helper.from_array(np.array([1]), "one"),
     ]
+    if slowness:
+        constants += [
+            numpy_helper.from_array(np.ones((_SIDE, _SIDE), np.float32), "large"),
+            numpy_helper.from_array(np.array(0, np.float32), "nothing"),
+        ]
     inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["b", "s"]) for name in names]
     graph = helper.make_graph(nodes, "tiny", inputs, outputs, constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+def _delay(states: str, slowness: int) -> list[Any]:
+    """Nodes that add nothing to the states, and take long to say so."""
+    nodes = [
+        helper.make_node("ReduceMean", [states], ["mean_0"], keepdims=0),
+        helper.make_node("Mul", ["large", "mean_0"], ["large_0"]),
+    ]
+    for step in range(slowness):
+        nodes.append(helper.make_node("MatMul", [f"large_{step}", "large"], [f"product_{step}"]))
+        nodes.append(helper.make_node("Mul", [f"product_{step}", "nothing"], [f"large_{step + 1}"]))
+    nodes.append(helper.make_node("ReduceMean", [f"large_{slowness}"], ["delay"], keepdims=0))
+    nodes.append(helper.make_node("Add", [states, "delay"], ["late_states"]))
+    return nodes

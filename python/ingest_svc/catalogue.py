@@ -98,9 +98,9 @@ class Catalogue:
                 return 0, 0
 
     async def update_artifact(
-        self, key: ArtifactKey, change: Callable[[ArtifactRecord], tuple[str, bytes]]
+        self, key: ArtifactKey, change: Callable[[ArtifactRecord], tuple[str, bytes, str]]
     ) -> tuple[ArtifactRecord, int]:
-        """Change an artifact's file name and metadata; return it and the change's seq.
+        """Change an artifact's file name, metadata and summary; return it and the change's seq.
 
         Raises:
             CollectionNotFound: there is no such collection.
@@ -111,8 +111,8 @@ class Catalogue:
         async with self._artifacts:
             await self._populated(key)
             with self._operations.changing([key]):
-                file_name, metadata = change(await self._populated(key))
-                seq = await to_the_end(self._writer.update_artifact, *key, file_name, metadata)
+                changed = change(await self._populated(key))
+                seq = await to_the_end(self._writer.update_artifact, *key, *changed)
                 return await self._populated(key), seq
 
     async def delete_artifact(self, key: ArtifactKey, *, allow_missing: bool) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treespan.errors import TooLarge
-from treespan.node import EMBEDDED, HEADING_STATED, NodeKind, Tree
+from treespan.node import EMBEDDED, HEADING_STATED, NAMING, NodeKind, Tree
 from treespan.tokens import has_text
 
 if TYPE_CHECKING:
@@ -147,12 +147,12 @@ def _byte_offsets(text: str) -> Callable[[int], int]:
 
 
 def _embedded(parent: Numbers, kind: NDArray[np.uint8], own: Sequence[str]) -> list[int]:
-    """Return the nodes that get a vector: all with words, but of sections only the empty ones."""
+    """Return the nodes that get a vector: all with words, but of those that name only the empty."""
     inner = set(parent[1:].tolist())
     return [
         node
         for node, text in enumerate(own)
-        if has_text(text) and (kind[node] != NodeKind.SECTION or node not in inner)
+        if has_text(text) and (kind[node] not in NAMING or node not in inner)
     ]
 
 

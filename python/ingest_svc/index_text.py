@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treespan.node import EMBEDDED, NodeKind
+from treespan.node import EMBEDDED, NAMING, NodeKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Count = Callable[[Sequence[str]], list[int]]
 
 _STEP = " > "
+_NAMES = (*NAMING, NodeKind.TABLE)
 
 
 def embedded_nodes(tree: Tree) -> list[int]:
@@ -38,30 +39,57 @@ def index_texts(tree: Tree, title: str, count: Count, window_tokens: int) -> lis
         window_tokens: Longest text that the embedding model sees whole. Headings are left out,
             outermost first, where they would push the end of the node's own text out of it.
     """
-    title_tokens = count([title])[0] if title else 0
+    head = _head(title, count)
     paths = _paths(tree)
-    texts = []
-    for node in embedded_nodes(tree):
-        own = tree.own_text(node)
-        room = window_tokens - int(tree.own_tokens[node])
-        steps = [(title, title_tokens)] if title else []
-        for above in paths[int(tree.parent[node])]:
-            heading = tree.own_text(above).replace("\n", " ")
-            if not steps or steps[-1][0] != heading:
-                steps.append((heading, int(tree.own_tokens[above])))
-        while steps and sum(tokens + 1 for _, tokens in steps) > room:
-            steps.pop(0)
-        path = _STEP.join(heading for heading, _ in steps)
-        texts.append(f"{path}\n{own}" if path else own)
-    return texts
+    return [
+        _text(tree, node, paths[int(tree.parent[node])], head, window_tokens)
+        for node in embedded_nodes(tree)
+    ]
+
+
+def index_text(tree: Tree, title: str, node: int, count: Count, window_tokens: int) -> str:
+    """Return the text of one node as `index_texts` does; empty where it has no vector."""
+    if not tree.flags[node] & EMBEDDED:
+        return ""
+    above: list[int] = []
+    at = node
+    while at:
+        at = int(tree.parent[at])
+        if tree.kind[at] in _NAMES and tree.text_end[at] > tree.text_start[at]:
+            above.append(at)
+    return _text(tree, node, tuple(reversed(above)), _head(title, count), window_tokens)
+
+
+def _head(title: str, count: Count) -> list[tuple[str, int]]:
+    """Return the title and its tokens; nothing where there is none."""
+    return [(title, count([title])[0])] if title else []
+
+
+def _text(
+    tree: Tree,
+    node: int,
+    above: tuple[int, ...],
+    head: list[tuple[str, int]],
+    window_tokens: int,
+) -> str:
+    own = tree.own_text(node)
+    room = window_tokens - int(tree.own_tokens[node])
+    steps = list(head)
+    for name in above:
+        heading = tree.own_text(name).replace("\n", " ")
+        if not steps or steps[-1][0] != heading:
+            steps.append((heading, int(tree.own_tokens[name])))
+    while steps and sum(tokens + 1 for _, tokens in steps) > room:
+        steps.pop(0)
+    path = _STEP.join(heading for heading, _ in steps)
+    return f"{path}\n{own}" if path else own
 
 
 def _paths(tree: Tree) -> list[tuple[int, ...]]:
-    """Return for every node the named sections and tables down to it, itself included."""
+    """Return for every node the named files, sections and tables down to it, itself included."""
+    names = np.isin(tree.kind, _NAMES) & (tree.text_end > tree.text_start)
     paths: list[tuple[int, ...]] = []
-    for node in range(len(tree)):
-        above = paths[int(tree.parent[node])] if node else ()
-        names = tree.kind[node] in (NodeKind.SECTION, NodeKind.TABLE)
-        has_text = tree.text_end[node] > tree.text_start[node]
-        paths.append((*above, node) if names and has_text else above)
+    for node, (parent, named) in enumerate(zip(tree.parent.tolist(), names.tolist(), strict=True)):
+        above = paths[parent] if node else ()
+        paths.append((*above, node) if named else above)
     return paths

@@ -100,7 +100,7 @@ _loading = Lock()
 
 def language_of(parsed: ParsedFile) -> str:
     """Return the language of a file as a lower-case primary subtag, "en"; empty where unknown."""
-    stated = (primary_subtag(parsed.metadata.get(name, "")) for name in _STATED_IN)
+    stated = (primary_subtag(str(parsed.metadata.get(name, ""))) for name in _STATED_IN)
     return next(filter(None, stated), "") or language_of_text(_sample(parsed.blocks))
 
 

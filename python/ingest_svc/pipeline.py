@@ -5,35 +5,38 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ingest_svc.chunks import ChunkRules
-from ingest_svc.index_text import embedded_nodes, index_texts
-from ingest_svc.language import language_of
-from ingest_svc.operations import Stage
+from ingest_svc.embedding import EmbedLane, stand_back
+from ingest_svc.grow import Grower, title_of
+from ingest_svc.index_text import embedded_nodes
+from ingest_svc.messages import packed_file_metadata
+from ingest_svc.operations import Stage, packed_outcome
+from ingest_svc.readers.ocr import engine_mark
+from ingest_svc.readers.source import ReadOptions
+from ingest_svc.summary import summary_of
 from ingest_svc.threads import to_the_end, to_the_end_in
-from ingest_svc.tree import TreeLimits, build_tree
+from ingest_svc.tree import TreeLimits
 from treespan import identity, metrics
-from treespan.errors import ArtifactNotFound, EmptyFile, ModelMismatch
-from treespan.store.records import Content, NewArtifact, WarningRecord
+from treespan.errors import ArtifactNotFound, ModelMismatch
+from treespan.store.records import Content, Draft, NewArtifact, WarningRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ingest_svc.operations import Job
+    from ingest_svc.grow import Chunks, Grown
+    from ingest_svc.operations import ArtifactKey, Job
     from ingest_svc.readers.block import ParsedFile
     from ingest_svc.readers.pool import ReaderPool
     from ingest_svc.upload import Spooled
+    from treespan.config import OcrConfig
     from treespan.embed import Embedder
-    from treespan.node import Tree
     from treespan.store.interface import Writer
     from treespan.store.records import (
         ArtifactRecord,
-        Cell,
         CollectionRecord,
         ContentId,
         Tenant,
@@ -41,16 +44,17 @@ if TYPE_CHECKING:
     from treespan.tokens import TokenCounter
 
 # Raise it when readers, trees, chunks or index texts change in what they make of a file.
-PIPELINE_VERSION = 2
-
-# Of the model's window, what a chunk may fill; headings and the model's prefix need the rest.
-WINDOW_SHARE = 0.9
+PIPELINE_VERSION = 3
 
 # Trees grown at the same time.
 _GROWERS = 2
 
-# A title comes with every chunk of its document.
-_LONGEST_TITLE = 1_000
+# Files between the start of their reading and the end of their embedding: enough that the model
+# never waits, few enough that their texts fit in memory.
+_FILES_AHEAD = 8
+
+# Of one file; every answer about it carries them.
+_MOST_WARNINGS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,15 @@ class Source:
     password: str = ""
     media_type: str = ""
     """How to read it, where its type is not to be found out."""
+    options: ReadOptions = field(default_factory=ReadOptions)
+    summary: str = ""
+    """As in `ArtifactRecord`."""
+    source_uri: str = ""
+    """As in `ArtifactRecord`."""
+    initialize_only: bool = False
+    """Whether to stop when the tree is built, and keep it as a draft."""
+    operation: str = ""
+    """Id of the operation that ends with the commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +86,8 @@ class Outcome:
     """What came of an ingest."""
 
     seq: int
+    """Sequence number of the change; 0 for a draft."""
     already_ingested: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Grown:
-    """What blocks became."""
-
-    tree: Tree
-    texts: list[str]
-    """Texts to embed, of `embedded_nodes` of the tree."""
-    cells: tuple[Cell, ...]
-    language: str
 
 
 class Pipeline:
@@ -97,16 +100,20 @@ class Pipeline:
         budget_tokens: TokenCounter,
         writer: Writer,
         limits: TreeLimits,
+        ocr: OcrConfig,
+        nice: int = 0,
     ) -> None:
         self._readers = readers
         self._embedder = embedder
-        self._budget_tokens = budget_tokens
         self._writer = writer
-        self._limits = limits
-        # The model has one lane: two runs at once would only halve each other's speed.
-        self._lane = ThreadPoolExecutor(1, thread_name_prefix="embed")
+        self._grower = Grower(embedder, budget_tokens, limits)
+        self._ocr = ocr
+        self._lane = EmbedLane(embedder, nice)
         # Trees of large files take long and much memory; the catalogue's calls must not wait.
-        self._growers = ThreadPoolExecutor(_GROWERS, thread_name_prefix="grow")
+        self._growers = ThreadPoolExecutor(
+            _GROWERS, thread_name_prefix="grow", initializer=stand_back, initargs=(nice,)
+        )
+        self._ahead = asyncio.Semaphore(_FILES_AHEAD)
 
     async def ingest(self, source: Source, file: Spooled, job: Job) -> Outcome:
         """Take one file in, whole or not at all.
@@ -122,28 +129,59 @@ class Pipeline:
         self._check_model(collection)
         fingerprint = await asyncio.to_thread(self._fingerprint, collection, source, file.sha256)
         content_id = identity.content_id(file.sha256, fingerprint)
-        known = await to_the_end(self._known, source, content_id)
-        if known is not None:
-            return known
+        if not source.initialize_only:
+            known = await to_the_end(self._known, source, content_id)
+            if known is not None:
+                return known
         job.enter(Stage.QUEUED)
-        parsed = await self._read(source, file, job)
-        job.enter(Stage.CHUNKING)
-        grown = await to_the_end_in(self._growers, self._grow, parsed, collection, job)
-        await to_the_end(
-            self._writer.mark_initialized, source.tenant, source.collection, source.artifact
-        )
-        job.enter(Stage.EMBEDDING, len(grown.texts))
-        vectors = await asyncio.get_running_loop().run_in_executor(
-            self._lane, self._embed, grown.texts, job
-        )
+        async with self._ahead:
+            parsed = await self._read(source, file, job)
+            job.enter(Stage.CHUNKING)
+            grown = await to_the_end_in(self._growers, self._grower.grow, parsed, collection, job)
+            content = _content(content_id, file, parsed, grown)
+            _tell(job, content)
+            artifact = replace(_artifact(source, content), outcome=packed_outcome(job))
+            if source.initialize_only:
+                job.enter(Stage.COMMITTING)
+                await to_the_end(self._writer.save_draft, Draft(artifact))
+                return Outcome(0, already_ingested=False)
+            await to_the_end(
+                self._writer.mark_initialized, source.tenant, source.collection, source.artifact
+            )
+            vectors = await self._embed(grown.chunks, job)
         job.enter(Stage.COMMITTING)
-        content = _content(content_id, file, parsed, grown, vectors)
-        return await to_the_end(self._commit, source, content)
+        return await to_the_end(self._commit, artifact, vectors)
+
+    async def populate(self, key: ArtifactKey, operation: str, job: Job) -> Outcome:
+        """Embed the draft of an artifact and make it searchable.
+
+        Raises:
+            ArtifactNotFound: there is no such artifact, or it has no draft.
+            ModelMismatch: the collection was made with another model.
+            CollectionNotFound: the collection is gone.
+        """
+        collection = await asyncio.to_thread(self._writer.collection, key.tenant, key.collection)
+        self._check_model(collection)
+        draft = await asyncio.to_thread(self._writer.draft, *key)
+        content = _content_of(draft.artifact)
+        _tell(job, content)
+        artifact = replace(draft.artifact, operation=operation, outcome=packed_outcome(job))
+        if await asyncio.to_thread(self._writer.has_content, key.tenant, content.content_id):
+            job.enter(Stage.COMMITTING)
+            with suppress(ArtifactNotFound):  # its last artifact may be deleted meanwhile
+                known = replace(artifact, content=content.content_id)
+                return await to_the_end(self._commit, known)
+        job.enter(Stage.CHUNKING)
+        async with self._ahead:
+            chunks = await to_the_end_in(self._growers, self._grower.chunks_of, content, job)
+            vectors = await self._embed(chunks, job)
+        job.enter(Stage.COMMITTING)
+        return await to_the_end(self._commit, artifact, vectors)
 
     def close(self) -> None:
         """Wait for what is under way to end."""
         self._growers.shutdown(cancel_futures=True)
-        self._lane.shutdown(cancel_futures=True)
+        self._lane.close()
 
     def _check_model(self, collection: CollectionRecord) -> None:
         if collection.embedding_fingerprint != self._embedder.fingerprint:
@@ -161,11 +199,17 @@ class Pipeline:
             str(PIPELINE_VERSION),
             str(collection.chunk_tokens),
             self._embedder.fingerprint,
-            self._budget_tokens.fingerprint,
+            self._grower.counter_fingerprint,
             source.media_type or PurePath(source.file_name).suffix.lower(),
+            *self._way_of_reading(source.options),
             _password_mark(source.password, sha256),
         )
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def _way_of_reading(self, options: ReadOptions) -> tuple[str, ...]:
+        """Name what of the options changes what is read; an engine installed since does, too."""
+        engine = "" if options.ocr == "off" else engine_mark(self._ocr, options.ocr_languages)
+        return (options.pdf_mode, options.ocr, engine, str(options.include_hidden))
 
     def _known(self, source: Source, content_id: ContentId) -> Outcome | None:
         """Return the outcome where the tenant has this content: nothing is read or embedded."""
@@ -179,7 +223,8 @@ class Pipeline:
             return Outcome(self._writer.last_seq(), already_ingested=True)
         try:
             held = present is not None and present.content_id == content_id
-            return Outcome(self._commit(source, content_id).seq, already_ingested=held)
+            committed = self._commit(_artifact(source, content_id))
+            return Outcome(committed.seq, already_ingested=held)
         except ArtifactNotFound:  # its last artifact was deleted meanwhile
             return None
 
@@ -196,53 +241,20 @@ class Pipeline:
                 source.password,
                 advance,
                 media_type=source.media_type,
+                options=source.options,
             )
 
-    def _grow(self, parsed: ParsedFile, collection: CollectionRecord, job: Job) -> _Grown:
-        def count(texts: Sequence[str]) -> list[int]:
-            job.check()  # a cancelled ingest of a large file ends here, between two of its parts
-            return self._budget_tokens.count(texts)
-
-        limit = int(self._embedder.max_tokens * WINDOW_SHARE)
-        rules = ChunkRules(min(collection.chunk_tokens, limit), limit)
-        with metrics.stage("chunk"):
-            tree, cells = build_tree(parsed, count, rules, self._limits)
-            texts = index_texts(
-                tree, _title(parsed), self._embedder.tokenizer.count, self._embedder.text_tokens
-            )
-            language = language_of(parsed)
-        if not texts:
-            raise EmptyFile("the file was read, and has no text in it")
-        return _Grown(tree, texts, cells, language)
-
-    def _embed(self, texts: list[str], job: Job) -> bytes:
-        job.check()
+    async def _embed(self, chunks: Chunks, job: Job) -> bytes:
+        job.enter(Stage.EMBEDDING, len(chunks.ids))
         with metrics.stage("embed"):
-            vectors = self._embedder.embed_passages(
-                texts,
-                progress=lambda done: job.advance(done, len(texts)),
-                cancelled=lambda: job.cancelled,
-            )
-        job.check()
-        return np.ascontiguousarray(vectors, dtype="<f4").tobytes()
+            vectors = await self._lane.embed(chunks.ids, job)
+        return np.ascontiguousarray(vectors[chunks.places], dtype="<f4").tobytes()
 
-    def _commit(self, source: Source, content: Content | ContentId) -> Outcome:
-        content_id = content.content_id if isinstance(content, Content) else content
-        artifact = NewArtifact(
-            tenant=source.tenant,
-            collection=source.collection,
-            name=source.artifact,
-            file_name=source.file_name,
-            metadata=source.metadata,
-            doc_id=identity.doc_id(source.tenant, source.collection, source.artifact, content_id),
-            content=content,
-        )
+    def _commit(self, artifact: NewArtifact, vectors: bytes = b"") -> Outcome:
+        if isinstance(artifact.content, Content):
+            artifact = replace(artifact, content=replace(artifact.content, vectors=vectors))
         with metrics.stage("commit"):
             return Outcome(self._writer.commit_artifact(artifact), already_ingested=False)
-
-
-def _title(parsed: ParsedFile) -> str:
-    return parsed.title[:_LONGEST_TITLE]
 
 
 def _password_mark(password: str, sha256: str) -> str:
@@ -259,30 +271,64 @@ def _password_mark(password: str, sha256: str) -> str:
 
 
 def _is_already(present: ArtifactRecord, source: Source, content_id: ContentId) -> bool:
-    said = (source.file_name, source.metadata)
-    return present.content_id == content_id and (present.file_name, present.metadata) == said
+    said = (source.file_name, source.metadata, source.summary, source.source_uri)
+    held = (present.file_name, present.metadata, present.summary, present.source_uri)
+    return present.content_id == content_id and held == said
 
 
-def _content(
-    content_id: ContentId, file: Spooled, parsed: ParsedFile, grown: _Grown, vectors: bytes
-) -> Content:
+def _artifact(source: Source, content: Content | ContentId) -> NewArtifact:
+    content_id = content.content_id if isinstance(content, Content) else content
+    return NewArtifact(
+        tenant=source.tenant,
+        collection=source.collection,
+        name=source.artifact,
+        file_name=source.file_name,
+        metadata=source.metadata,
+        doc_id=identity.doc_id(source.tenant, source.collection, source.artifact, content_id),
+        content=content,
+        summary=source.summary,
+        source_uri=source.source_uri,
+        operation=source.operation,
+    )
+
+
+def _content(content_id: ContentId, file: Spooled, parsed: ParsedFile, grown: Grown) -> Content:
+    """Return the content without its vectors."""
     tree = grown.tree
     return Content(
         content_id=content_id,
         sha256=file.sha256,
         size_bytes=file.size_bytes,
         media_type=parsed.media_type,
-        title=_title(parsed),
+        title=title_of(parsed),
         page_count=parsed.page_count,
         node_count=len(tree),
         token_count=int(tree.own_tokens.sum(dtype=np.uint64)),
         tree=tree.pack(),
         vector_nodes=np.array(embedded_nodes(tree), dtype="<u4").tobytes(),
-        vectors=vectors,
+        vectors=b"",
         warnings=tuple(
             WarningRecord(warning.kind, warning.message, tuple(warning.pages[:100]))
-            for warning in parsed.warnings
+            for warning in parsed.warnings[:_MOST_WARNINGS]
         ),
         language=grown.language,
         cells=grown.cells,
+        file_metadata=packed_file_metadata(parsed),
+        summary=summary_of(parsed),
+        counts=tuple(sorted((name, count) for name, count in parsed.counts.items() if count)),
     )
+
+
+def _content_of(artifact: NewArtifact) -> Content:
+    if not isinstance(artifact.content, Content):
+        raise ValueError(f"the draft of artifact {artifact.name!r} holds no content")
+    return artifact.content
+
+
+def _tell(job: Job, content: Content) -> None:
+    """Show what was found of a file to whoever watches its operation."""
+    job.page_count = content.page_count
+    job.node_count = content.node_count
+    job.chunk_count = content.vector_count
+    job.warnings = content.warnings
+    job.counts = content.counts

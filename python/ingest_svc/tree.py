@@ -10,8 +10,10 @@ document
 │  └─ list
 │     ├─ text       an item
 │     └─ chunk      several short items
-└─ table            own text: caption and header row
-   └─ table row     "column: value; column: value"
+├─ table            own text: caption and header row
+│  └─ table row     "column: value; column: value"
+└─ document         a file inside; own text: its name
+   └─ section
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from ingest_svc.readers.block import Block, BlockKind
 from treespan.node import NodeKind, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ingest_svc.readers.block import ParsedFile, Table
     from treespan.store.records import Cell
@@ -42,8 +44,10 @@ _RUNS = {
     BlockKind.TABLE: "table",
     BlockKind.CODE: "code",
     BlockKind.IMAGE: "image",
+    BlockKind.FILE: "file",
 }
 _CELL_BREAK = "; "
+_ROWS_AT_ONCE = 2_048
 # A heading comes with every chunk below it; what is longer is a paragraph in a heading's clothes.
 _LONGEST_HEADING = 1_000
 # Of a table's caption and header row; every row names its columns anyway.
@@ -88,9 +92,14 @@ class _Builder:
     """(level, position) of the open sections, outermost first."""
     cells: list[Cell] = field(default_factory=list)
 
+    _files: list[tuple[int, int]] = field(default_factory=list)
+    """(level, position) of the files inside, down to the one that blocks belong to."""
+
     @property
     def _parent(self) -> int:
-        return self._sections[-1][1] if self._sections else 0
+        """Return what the next block is put below: a section, a file inside or the root."""
+        inner = self._sections or self._files
+        return inner[-1][1] if inner else 0
 
     def take(self, run: str, blocks: list[Block]) -> None:
         """Add neighbouring blocks of one sort."""
@@ -103,17 +112,16 @@ class _Builder:
             case "list":
                 self._list(blocks)
             case "table":
-                for block in blocks:
-                    if block.table is not None:
-                        self._table(block.table, block)
+                self._tables(blocks)
             case "code":
-                for block in blocks:
-                    self._code(block)
+                self._codes(blocks)
             case "image":
                 self._images(blocks)
+            case "file":
+                self._inside(blocks)
 
     def _headings(self, blocks: list[Block]) -> None:
-        texts = measured([_body(block) for block in blocks], self.count, self.rules)
+        texts = measured([_numbered(block) for block in blocks], self.count, self.rules)
         for block, text in zip(blocks, texts, strict=True):
             if len(text.text) > _LONGEST_HEADING:
                 self._long(NodeKind.TEXT, self._parent, text, "\n\n")
@@ -126,6 +134,16 @@ class _Builder:
                 NodeKind.SECTION, self._parent, _as_one(text), stated=block.stated
             )
             self._sections.append((block.level, section))
+
+    def _inside(self, blocks: list[Block]) -> None:
+        names = measured([_body(block) for block in blocks], self.count, self.rules)
+        for block, name in zip(blocks, names, strict=True):
+            while self._files and self._files[-1][0] >= block.level:
+                self._files.pop()
+            self._sections.clear()
+            text = _as_one(name) if name.text else None
+            node = self.draft.add(NodeKind.DOCUMENT, self._parent, text)
+            self._files.append((block.level, node))
 
     def _list(self, blocks: list[Block]) -> None:
         holder = self.draft.add(NodeKind.LIST, self._parent, pages=_pages(blocks))
@@ -163,8 +181,12 @@ class _Builder:
             at = start + len(chunk.text)
         return holder
 
-    def _table(self, table: Table, block: Block) -> None:
-        pages = (block.page_start, block.page_end)
+    def _tables(self, blocks: list[Block]) -> None:
+        for block in blocks:
+            if block.table is not None:
+                self._table(block.table, (block.page_start, block.page_end))
+
+    def _table(self, table: Table, pages: tuple[int, int]) -> None:
         head = "\n".join(
             filter(None, [table.caption.strip(), " | ".join(table.header).strip(" |")])
         )
@@ -179,8 +201,7 @@ class _Builder:
         columns = column_names(table.header)
         texts = [_row_text(table.header, row) for row in table.rows]
         kept = [index for index, text in enumerate(texts) if text]
-        placed = [(texts[index], *_row_pages(table, index, pages)) for index in kept]
-        for index, row in zip(kept, measured(placed, self.count, self.rules), strict=True):
+        for index, row in self._measured_rows(table, texts, kept, pages):
             if row.tokens <= self.rules.limit_tokens:
                 node = self.draft.add(NodeKind.TABLE_ROW, holder, _as_one(row), before=before)
             else:
@@ -188,9 +209,20 @@ class _Builder:
             self.cells += row_cells(node, columns, table.rows[index])
             before = "\n"
 
-    def _code(self, block: Block) -> None:
-        body = (block.text.strip("\n").rstrip(), block.page_start, block.page_end)
-        for text in measured([body] if body[0] else [], self.count, self.rules, lines=True):
+    def _measured_rows(
+        self, table: Table, texts: Sequence[str], kept: Sequence[int], pages: tuple[int, int]
+    ) -> Iterator[tuple[int, Text]]:
+        """Yield rows measured, some at a time: a cancelled ingest ends between two calls."""
+        for at in range(0, len(kept), _ROWS_AT_ONCE):
+            part = kept[at : at + _ROWS_AT_ONCE]
+            placed = [(texts[index], *_row_pages(table, index, pages)) for index in part]
+            yield from zip(part, measured(placed, self.count, self.rules), strict=True)
+
+    def _codes(self, blocks: list[Block]) -> None:
+        bodies = [(block.text.strip("\n").rstrip(), *_pages([block])) for block in blocks]
+        for text in measured(
+            [body for body in bodies if body[0]], self.count, self.rules, lines=True
+        ):
             self._long(NodeKind.CODE, self._parent, text, "\n\n")
 
     def _images(self, blocks: list[Block]) -> None:
@@ -205,6 +237,11 @@ class _Builder:
 
 def _body(block: Block) -> tuple[str, int, int]:
     return block.text.strip(), block.page_start, block.page_end
+
+
+def _numbered(block: Block) -> tuple[str, int, int]:
+    text, first, last = _body(block)
+    return f"{block.marker} {text}".strip(), first, last
 
 
 def _pages(blocks: Iterable[Block]) -> tuple[int, int]:

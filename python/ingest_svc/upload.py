@@ -1,14 +1,20 @@
-"""Uploads: bytes that arrive in parts, spooled and checked against what their header says."""
+"""Uploads: bytes that arrive in parts, spooled and checked against what their header says.
+
+A spool file has the name of its operation. It ends in ".part" until it is whole and on the disk;
+one whose bytes need not outlive this process keeps that ending.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import uuid
-from contextlib import asynccontextmanager, contextmanager
+import os
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
+from ingest_svc.operations.job import Stage
+from ingest_svc.threads import to_the_end
 from treespan.errors import (
     EmptyFile,
     HashMismatch,
@@ -22,12 +28,14 @@ from treespan.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Iterator
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
-    from ingest_svc.operations import Job
+    from ingest_svc.operations.under_way import Live
 
-MAX_PART_BYTES = 1 << 20
-_FOLDER = "spool"
+MAX_PART_BYTES: Final = 1 << 20
+_FOLDER: Final = "spool"
+_PART: Final = ".part"
 
 T = TypeVar("T")
 
@@ -50,22 +58,23 @@ class Spooled:
 
 
 class Spool:
-    """The folder that uploads are put into; whatever an earlier process left there is removed."""
+    """The folder that files are put into before they are read."""
 
     def __init__(self, data: Path, max_file_bytes: int, stall_s: float) -> None:
         self._folder = data / _FOLDER
         self._max_bytes = max_file_bytes
         self._stall_s = stall_s
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for left in self._folder.iterdir():
-            if left.is_file():
-                left.unlink()
 
-    @asynccontextmanager
     async def received(
-        self, parts: AsyncIterator[bytes], expected: Expected, job: Job
-    ) -> AsyncIterator[Spooled]:
-        """Receive a file; it is gone when the block ends.
+        self, live: Live, parts: AsyncIterator[bytes], expected: Expected
+    ) -> Spooled:
+        """Receive a file.
+
+        Args:
+            live: The operation.
+            parts: Its bytes; raises where they break off.
+            expected: What the header says of them.
 
         Raises:
             UploadStalled: nothing came for too long.
@@ -73,14 +82,57 @@ class Spool:
             EmptyFile: it has no bytes.
             SizeMismatch: it is not as large as expected.
             HashMismatch: it is not what was expected.
+            StoreUnavailable: it cannot be kept.
         """
         self._check_size(expected.size_bytes or 0)
-        job.total = expected.size_bytes or 0
-        path = self._folder / uuid.uuid4().hex
-        try:
-            yield await self._receive(path, parts, expected, job)
-        finally:
-            path.unlink(missing_ok=True)
+        live.job.total = expected.size_bytes or 0
+        path = self.part(live.record.operation)
+        digest = hashlib.sha256()
+        size = 0
+        with _told(), path.open("wb") as file:
+            while part := await self.within(anext(parts, b""), "the next part"):
+                size += len(part)
+                self._check_size(size)
+                digest.update(part)
+                file.write(part)
+                live.job.advance(size, live.job.total)
+        received = Spooled(path, size, digest.hexdigest())
+        _check(received, expected)
+        return await self._safe(live, received)
+
+    async def written(self, live: Live, data: bytes) -> Spooled:
+        """Keep what came with a request; raises StoreUnavailable where it cannot be."""
+        path = self.part(live.record.operation)
+        live.job.advance(len(data), len(data))
+        with _told():
+            await to_the_end(path.write_bytes, data)
+        return await self._safe(live, Spooled(path, len(data), hashlib.sha256(data).hexdigest()))
+
+    async def found(self, operation: str) -> Spooled:
+        """Return a whole file that an earlier process kept."""
+        path = self._folder / operation
+        with _told():
+            sha256 = await to_the_end(_sha256, path)
+            return Spooled(path, path.stat().st_size, sha256)
+
+    def is_whole(self, operation: str) -> bool:
+        """Return whether the bytes of an operation are all there, and were put on the disk."""
+        return (self._folder / operation).is_file()
+
+    def part(self, operation: str) -> Path:
+        """Return where the bytes of an operation are put while they arrive."""
+        return self._folder / (operation + _PART)
+
+    def drop(self, operation: str) -> None:
+        """Remove what there is of an operation."""
+        self.part(operation).unlink(missing_ok=True)
+        (self._folder / operation).unlink(missing_ok=True)
+
+    def keep_only(self, operations: AbstractSet[str]) -> None:
+        """Remove all files but the whole ones of these operations."""
+        for left in self._folder.iterdir():
+            if left.is_file() and left.name not in operations:
+                left.unlink()
 
     async def within(self, awaited: Awaitable[T], what: str) -> T:
         """Return what arrives, within the longest pause allowed."""
@@ -92,21 +144,15 @@ class Spool:
                 f"{what} did not come within {self._stall_s:g} s (ingest.upload_stall_s)"
             ) from None
 
-    async def _receive(
-        self, path: Path, parts: AsyncIterator[bytes], expected: Expected, job: Job
-    ) -> Spooled:
-        digest = hashlib.sha256()
-        size = 0
-        with _told(), path.open("wb") as file:
-            while part := await self.within(anext(parts, b""), "the next part"):
-                size += len(part)
-                self._check_size(size)
-                digest.update(part)
-                file.write(part)
-                job.done = size
-        received = Spooled(path, size, digest.hexdigest())
-        _check(received, expected)
-        return received
+    async def _safe(self, live: Live, file: Spooled) -> Spooled:
+        """Put a file that outlives its call on the disk, under the name that says so."""
+        live.job.enter(Stage.QUEUED)
+        if not live.kept.detached:
+            return file
+        whole = self._folder / live.record.operation
+        with _told():
+            await to_the_end(_put_on_disk, file.path, whole)
+        return Spooled(whole, file.size_bytes, file.sha256)
 
     def _check_size(self, size: int) -> None:
         if size > self._max_bytes:
@@ -114,6 +160,23 @@ class Spool:
                 f"the file has {size:,} bytes or more; the most is {self._max_bytes:,} "
                 "(readers.max_file_bytes)"
             )
+
+
+def _put_on_disk(part: Path, whole: Path) -> None:
+    """Name a file as whole once its bytes, and then its name, are on the disk."""
+    with part.open("rb") as file:
+        os.fsync(file.fileno())
+    part.rename(whole)
+    folder = os.open(whole.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

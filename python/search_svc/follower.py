@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from search_svc.segments import SegmentCache
     from treespan.rpc import Call
     from treespan.store.interface import Reader
-    from treespan.store.records import Operation, Tenant
+    from treespan.store.records import LoggedChange, Tenant
 
 _BATCH = 1000
 _AFTER_FAILURE_S = 0.5
@@ -175,7 +175,7 @@ class Follower:
         if epoch != self._index.epoch or self._must_load:
             self._load(epoch)
         while not self._stop.is_set() and (
-            operations := self._reader.operations_after(self._applied, _BATCH)
+            operations := self._reader.changes_after(self._applied, _BATCH)
         ):
             if operations[0].seq != self._applied + 1:
                 _log.warning(
@@ -227,7 +227,7 @@ class Follower:
         if document is not None and self._index.collection(tenant, collection):
             self._index.put(document)
 
-    def _apply(self, operation: Operation) -> None:
+    def _apply(self, operation: LoggedChange) -> None:
         tenant, collection = operation.tenant, operation.collection
         match operation.change:
             case Change.COLLECTION_PUT:

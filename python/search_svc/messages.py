@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def document_head(document: SearchableDocument) -> bytes:
     """Return what every chunk of a document says alike: artifact, document and metadata."""
     metadata = ingest_service_pb2.Artifact.FromString(document.metadata).metadata
+    stated = ingest_service_pb2.Artifact.FromString(document.file_metadata).file_metadata
     return chunk_pb2.Chunk(
         artifact=document.artifact,
         document=chunk_pb2.Document(
@@ -27,6 +28,8 @@ def document_head(document: SearchableDocument) -> bytes:
             title=document.title,
             media_type=document.media_type,
             page_count=document.page_count,
+            source_uri=document.source_uri,
+            file_metadata=stated,
         ),
         metadata=metadata,
     ).SerializeToString(deterministic=True)

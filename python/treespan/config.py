@@ -71,13 +71,30 @@ class IngestConfig:
     concurrent_files: Count = 2
     """Files read at the same time, each in a process of its own."""
     queue_length: Count = 256
-    """Uploads under way or waiting; more are refused."""
+    """Ingests under way or waiting, detached ones too; more are refused."""
     upload_stall_s: Seconds = 30.0
     """Longest pause within an upload."""
     metrics_port: Port = 0
     """Port of the Prometheus metrics on 127.0.0.1; 0 means none."""
     drain_s: Seconds = 30.0
     """Longest time that calls under way get at shutdown."""
+    operations_kept_s: Annotated[float, msgspec.Meta(gt=0, le=31_536_000)] = 604_800.0
+    """How long operations are kept after their end."""
+    uri_roots: str = ""
+    """Folders whose files may be ingested by URI, separated by ":"; empty means none."""
+    uri_hosts: str = ""
+    """Hosts that may be fetched from, separated by ","; "*.example.org" means all below one, "*"
+    any with a public address; ports are 80 and 443, and another as "example.org:8080"; empty means
+    none."""
+    uri_private_hosts: str = ""
+    """Hosts among them that may have a private or loopback address, separated by ","."""
+    uri_redirects: Annotated[int, msgspec.Meta(ge=0, le=20)] = 5
+    """Most redirects that are followed; each is checked like the first address."""
+    uri_timeout_s: Seconds = 60.0
+    """Longest time for fetching one URI."""
+    nice: Annotated[int, msgspec.Meta(ge=0, le=19)] = 10
+    """How far embedding and reading stand back behind other work of the machine (nice value), so
+    that a live query goes ahead; 0 means not at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +119,51 @@ class ReadersConfig:
     """Time for one file."""
     files_per_worker: Count = 200
     """Files after which a reader process is replaced."""
+    max_unpacked_bytes: Count = 1 << 30
+    """Bytes that come out of a file's compressed parts, files inside files included."""
+    max_unpack_ratio: Count = 100
+    """How many times its own size a file may unpack to, beyond the first 64 MiB."""
+    max_archive_entries: Count = 10_000
+    """Entries of an archive, or parts of an Office file."""
+    max_archive_depth: Count = 5
+    """Depth of files inside files that is read."""
+    max_page_s: Seconds = 60.0
+    """Time for one page of a PDF, its OCR included."""
+    max_page_drawing_bytes: Count = 4_000_000
+    """Content of a PDF's page, in bytes, whose drawings are searched for tables."""
+    max_page_rules: Count = 3_000
+    """Drawn lines of a PDF's page that is searched for tables."""
+    max_outline_entries: Count = 20_000
+    """Entries of a PDF's outline that are used; the others are only counted."""
+    max_image_pixels: Count = 100_000_000
+    """Pixels of a picture, refused by what its head says before it is unpacked."""
+    pdf_mode: Literal["fast", "layout"] = "fast"
+    """How PDFs are read unless the request says: by text and lines, or by a layout model."""
+    include_hidden: bool = False
+    """Whether hidden sheets, rows, columns and slides are read unless the request says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class OcrConfig:
+    """Pictures of text: scanned pages, and picture files."""
+
+    mode: Literal["off", "auto", "force"] = "auto"
+    """Unless the request says: never; pages without text, where an engine is there; every page."""
+    languages: str = "eng"
+    """Languages by Tesseract's names, joined by "+", for example "eng+chi_sim"."""
+    tessdata: str = ""
+    """Folder of Tesseract's language files; empty means the usual places."""
+    dpi: Annotated[int, msgspec.Meta(ge=50, le=600)] = 200
+    """Resolution in which pages are looked at."""
+    vision_url: str = ""
+    """Base address of an OpenAI-compatible service that reads pictures in place of Tesseract, for
+    example "http://127.0.0.1:8000/v1"; empty means none."""
+    vision_model: str = ""
+    """Name of its model."""
+    vision_key_file: str = ""
+    """File that holds its key; empty means none."""
+    vision_timeout_s: Seconds = 60.0
+    """Longest time for one page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +221,7 @@ class Config:
     models: ModelsConfig = field(default_factory=ModelsConfig)
     ingest: IngestConfig = field(default_factory=IngestConfig)
     readers: ReadersConfig = field(default_factory=ReadersConfig)
+    ocr: OcrConfig = field(default_factory=OcrConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     log: LogConfig = field(default_factory=LogConfig)
 

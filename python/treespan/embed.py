@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from treespan.models.card import ModelCard
 
     Vectors = NDArray[np.float32]
+    Ids = NDArray[np.uint32]
+    """Token ids of one text."""
+    Entry = tuple[int, Ids]
+    """A text's position among others, and its token ids."""
 
 BATCH_TOKENS: Final = 1024
 BUSY_BATCH_TOKENS: Final = 256
@@ -161,18 +165,27 @@ class Embedder:
         done = 0
         for start in range(0, len(texts), _GROUP_TEXTS):
             group = texts[start : start + _GROUP_TEXTS]
-            rest = self._longest_first(group, self._card.passage_prefix)
+            rest = longest_first(self.encode_passages(group))
             while rest:
                 if cancelled is not None and cancelled():
                     raise CallCancelled(
                         f"embedding was cancelled after {done} of {len(texts)} texts"
                     )
-                batch, rest = _first_batch(rest, self._passage_budget())
-                vectors[[start + position for position, _ in batch]] = self._run(batch)
+                batch, rest = first_batch(rest, self.passage_budget())
+                vectors[[start + position for position, _ in batch]] = self.run(batch)
                 done += len(batch)
                 if progress is not None:
                     progress(done)
         return vectors
+
+    def encode_passages(self, texts: Sequence[str]) -> list[Ids]:
+        """Return the token ids of passages, prefix and special tokens included, cut at the window.
+
+        Raises:
+            InvalidField: a text has nothing to read.
+        """
+        _refuse_empty(texts)
+        return self._encode(texts, self._card.passage_prefix)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of queries, [texts, dimension], of length 1, in the order given.
@@ -183,23 +196,24 @@ class Embedder:
         _refuse_empty(texts)
         vectors = np.empty((len(texts), self.dimension), np.float32)
         with self._queries:
-            rest = self._longest_first(texts, self._card.query_prefix)
+            rest = longest_first(self._encode(texts, self._card.query_prefix))
             while rest:
-                batch, rest = _first_batch(rest, self._batch_tokens)
-                vectors[[position for position, _ in batch]] = self._run(batch)
+                batch, rest = first_batch(rest, self._batch_tokens)
+                vectors[[position for position, _ in batch]] = self.run(batch)
         return vectors
 
-    def _longest_first(self, texts: Sequence[str], prefix: str) -> list[_Entry]:
+    def _encode(self, texts: Sequence[str], prefix: str) -> list[Ids]:
         ids = self.tokenizer.encode([prefix + text for text in texts], self.max_tokens)
-        return sorted(enumerate(ids), key=lambda entry: -len(entry[1]))
+        return [np.array(row, dtype=np.uint32) for row in ids]
 
-    def _passage_budget(self) -> int:
+    def passage_budget(self) -> int:
         """Let queries under way pass, for a while, and return the tokens of the next batch."""
         if self._queries.wait_until_none(_PATIENCE_S):
             return self._batch_tokens
         return min(self._batch_tokens, BUSY_BATCH_TOKENS)
 
-    def _run(self, batch: Sequence[_Entry]) -> Vectors:
+    def run(self, batch: Sequence[Entry]) -> Vectors:
+        """Return the vectors of one batch, [entries, dimension], in its order."""
         ids = [row for _, row in batch]
         mask = feeds.mask_of(ids)
         inputs: dict[str, Any] = (
@@ -242,10 +256,6 @@ class Embedder:
             )
 
 
-_Entry = tuple[int, list[int]]
-"""A text's position and its token ids."""
-
-
 class _QueryLane:
     """Counts the queries under way, so that passages can step aside."""
 
@@ -275,7 +285,12 @@ class _QueryLane:
             return idle
 
 
-def _first_batch(rest: list[_Entry], budget_tokens: int) -> tuple[list[_Entry], list[_Entry]]:
+def longest_first(ids: Sequence[Ids]) -> list[Entry]:
+    """Return token ids with their positions, longest first."""
+    return sorted(enumerate(ids), key=lambda entry: -len(entry[1]))
+
+
+def first_batch(rest: list[Entry], budget_tokens: int) -> tuple[list[Entry], list[Entry]]:
     """Return the next batch, within the budget when padded or one text, and what is left."""
     count = max(1, budget_tokens // max(1, len(rest[0][1])))
     return rest[:count], rest[count:]

@@ -7,6 +7,7 @@
     │  ├─ InvalidVector          wrong dimension, zero or not finite
     │  ├─ HeaderMissing          an upload without a header
     │  ├─ SizeMismatch           an upload that differs from its stated size
+    │  ├─ RequestIdReused        a request id that was used for another request
     │  └─ HashMismatch           an upload that differs from its stated SHA-256
     ├─ FileProblem               why a file was not ingested
     │  ├─ EmptyFile
@@ -14,18 +15,23 @@
     │  ├─ NoTextLayer
     │  ├─ EncryptedFile
     │  ├─ WrongPassword
+    │  ├─ UnsupportedEncryption
     │  ├─ UnsupportedFile
-    │  └─ TooLarge
+    │  ├─ TooLarge
+    │  └─ UriUnreachable         what a URI names could not be fetched
     ├─ NotFound
     │  ├─ CollectionNotFound
     │  ├─ ArtifactNotFound
-    │  └─ NodeNotFound
+    │  ├─ NodeNotFound
+    │  └─ OperationNotFound
     ├─ CollectionExists
     ├─ FailedPrecondition
     │  ├─ CollectionNotEmpty
     │  ├─ ArtifactNotReady
     │  └─ ModelMismatch
+    ├─ UriNotAllowed
     ├─ ArtifactBusy
+    ├─ Interrupted               a restart ended an operation that cannot go on
     ├─ QueueFull                 try again after `retry_after_s`
     ├─ ResponseTooLarge
     ├─ DeadlineExceeded
@@ -104,6 +110,12 @@ class SizeMismatch(InvalidArgument):
     reason = "SIZE_MISMATCH"
 
 
+class RequestIdReused(InvalidArgument):
+    """The request id was used for another request."""
+
+    reason = "REQUEST_ID_REUSED"
+
+
 class HashMismatch(InvalidArgument):
     """The bytes received differ from the SHA-256 that the header states."""
 
@@ -148,6 +160,13 @@ class WrongPassword(FileProblem):
     reason = "WRONG_PASSWORD"
 
 
+class UnsupportedEncryption(FileProblem):
+    """The file is encrypted in a way that is not read, with or without its password."""
+
+    code = grpc.StatusCode.UNIMPLEMENTED
+    reason = "ENCRYPTION_UNSUPPORTED"
+
+
 class UnsupportedFile(FileProblem):
     """Files of this type are not read."""
 
@@ -160,6 +179,13 @@ class TooLarge(FileProblem):
 
     code = grpc.StatusCode.RESOURCE_EXHAUSTED
     reason = "TOO_LARGE"
+
+
+class UriUnreachable(FileProblem):
+    """What a URI names could not be fetched."""
+
+    code = grpc.StatusCode.FAILED_PRECONDITION
+    reason = "URI_UNREACHABLE"
 
 
 class NotFound(TreespanError):
@@ -193,6 +219,13 @@ class NodeNotFound(NotFound):
 
     reason = "NODE_NOT_FOUND"
     kind = "node"
+
+
+class OperationNotFound(NotFound):
+    """No such operation, or one that ended too long ago."""
+
+    reason = "OPERATION_NOT_FOUND"
+    kind = "operation"
 
 
 class CollectionExists(TreespanError):
@@ -231,11 +264,25 @@ class ModelMismatch(FailedPrecondition):
     reason = "MODEL_MISMATCH"
 
 
+class UriNotAllowed(TreespanError):
+    """The settings do not allow a URI, or it leads to an address that they do not allow."""
+
+    code = grpc.StatusCode.PERMISSION_DENIED
+    reason = "URI_NOT_ALLOWED"
+
+
 class ArtifactBusy(TreespanError):
     """Another ingest of this artifact is under way."""
 
     code = grpc.StatusCode.ABORTED
     reason = "ARTIFACT_BUSY"
+
+
+class Interrupted(TreespanError):
+    """A restart of the service ended an operation that cannot go on."""
+
+    code = grpc.StatusCode.ABORTED
+    reason = "INTERRUPTED"
 
 
 class QueueFull(TreespanError):

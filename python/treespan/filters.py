@@ -4,9 +4,10 @@
 
 What a condition means (`treespan.v1.MetadataCondition` says it to callers, the stores do it):
 
-- A key names a built-in key, a column of table rows (`row.<column>`), or else metadata that the
-  caller gave. `metadata.<key>` always is the caller's. The caller's own `file_name`, `title`,
-  `language` or `media_type` takes the place of the built-in one.
+- A key names a built-in key, a column of table rows (`row.<column>`), what the file states of
+  itself (`file.<key>`), or else metadata that the caller gave. `metadata.<key>` always is the
+  caller's. The caller's own `file_name`, `title`, `language` or `media_type` takes the place of the
+  built-in one.
 - A list matches where one of its values does; `page` and `heading` are lists: the pages a node
   spans, the headings above it.
 - NE, NOT_IN and IS_EMPTY are the complements of EQ, IN and "has a value that is not empty": they
@@ -38,8 +39,17 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 METADATA_PREFIX: Final = "metadata."
 ROW_PREFIX: Final = "row."
+FILE_PREFIX: Final = "file."
 
-ARTIFACT_KEYS: Final = ("artifact", "file_name", "media_type", "title", "language", "ingested_at")
+ARTIFACT_KEYS: Final = (
+    "artifact",
+    "file_name",
+    "media_type",
+    "title",
+    "language",
+    "ingested_at",
+    "source_uri",
+)
 """Built-in keys of artifacts."""
 NODE_KEYS: Final = ("page", "heading", "kind")
 """Built-in keys of nodes."""

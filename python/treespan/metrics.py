@@ -26,6 +26,10 @@ BATCH_TOKENS = Histogram(
     "Tokens in one run of the embedding model.",
     buckets=(16, 32, 64, 128, 256, 512, 1024, 2048, 4096),
 )
+OPERATIONS = Gauge("treespan_operations", "Operations under way, by state.", ["state"])
+OPERATIONS_ENDED = Counter(
+    "treespan_operations_ended_total", "Operations, by how they ended.", ["state"]
+)
 FILES = Counter("treespan_files_total", "Files taken in, by outcome.", ["outcome"])
 APPLIED_SEQ = Gauge("treespan_applied_seq", "Last change of the store that search has applied.")
 INDEX_ROWS = Gauge("treespan_index_rows", "Searchable vectors.")

@@ -70,6 +70,11 @@ class NodeKind(IntEnum):
     CODE = 9
 
 
+NAMING: Final = (NodeKind.DOCUMENT, NodeKind.SECTION)
+"""Kinds whose own text, where they have one, is a heading of all that is below them: sections, and
+files inside the file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tree:
     """A document tree. Columns are described in the module's docstring."""

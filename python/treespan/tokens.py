@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import tokenizers
 
 from treespan.models.card import ModelError
+from treespan.word_counts import WordCounts, splits_at_spaces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,6 +41,7 @@ class Tokenizer:
         self._inner.no_padding()
         self._inner.no_truncation()
         self._specials = inner.num_special_tokens_to_add(is_pair=False)
+        self._words = WordCounts(inner, self._counted) if splits_at_spaces(inner) else None
         self.sha256 = sha256
         """Hex SHA-256 of the file."""
 
@@ -74,6 +76,11 @@ class Tokenizer:
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Return each text's number of tokens, without special tokens and without truncation."""
+        if self._words is None:
+            return self._counted(texts)
+        return self._words.count(texts)
+
+    def _counted(self, texts: Sequence[str]) -> list[int]:
         counts: list[int] = []
         for group in _groups(texts):
             encodings = self._inner.encode_batch_fast(group, add_special_tokens=False)

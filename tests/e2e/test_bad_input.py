@@ -279,7 +279,7 @@ def test_a_part_above_one_mebibyte_is_refused(ingest: IngestServiceStub, collect
         (b" \n \t\n", "a.txt", INVALID, "EMPTY"),
         (b"%PDF-1.7\n%broken", "a.pdf", INVALID, "DAMAGED"),
         (
-            b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 12,
+            b"\x7fELF" + bytes(range(256)) * 12,
             "a",
             grpc.StatusCode.UNIMPLEMENTED,
             "UNSUPPORTED",

@@ -1,8 +1,9 @@
-"""The difficult files of the formats served, through the real service; nothing dies."""
+"""The difficult files of every format, through the real service, file by file; nothing dies."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DATA = Path(os.environ.get("TREESPAN_DATA", "")) / "nasty"
-LEAST_SHARE = 0.85
+
+MISSES = {
+    "docx/headers-numbered.docx: headings": "the file has one more styled heading, REFERENCES",
+    "pdf/latex-outline.pdf: headings": "the manifest has titles without their printed numbers",
+    "pdf/nested-outline.pdf: headings": "the manifest has the first four of nine headings",
+    "html/scripts.html: headings_count": "the page's search box has a heading that is not shown",
+}
+"""Expectations that do not hold, and why that is so."""
 
 
 @pytest.fixture
@@ -33,16 +41,16 @@ def servers(tmp_path: Path) -> Iterator[Servers]:
     not (DATA / "MANIFEST.tsv").is_file(), reason="TREESPAN_DATA names no folder with nasty/"
 )
 @pytest.mark.timeout(1200)
-def test_most_expectations_hold_and_both_services_live_on(
+def test_all_expectations_but_a_few_hold_and_both_services_live_on(
     servers: Servers,
 ) -> None:
     processes = dict(servers.processes)
-    scores = nasty.run(servers.address("ingest"), DATA, nasty.SERVED)
+    scores = nasty.run(servers.address("ingest"), DATA, ())
     told = nasty.report(scores)
-    for format_ in nasty.SERVED:
-        score = scores[format_]
-        assert score.total, told
-        assert score.met >= LEAST_SHARE * score.total, told
+    sys.stdout.write(told + "\n")
+    failures = [failure for score in scores.values() for failure in score.failures]
+    assert {":".join(failure.split(":")[:2]) for failure in failures} == set(MISSES), told
+    assert all(score.is_good for score in scores.values()), told
     assert all(process.poll() is None for process in processes.values()), told
     servers.wait_healthy("ingest")
     servers.wait_healthy("search")

@@ -89,10 +89,18 @@ def worlds(servers: Servers, ingest: IngestServiceStub) -> Worlds:
     assert document is not None
     vector = document.vectors[: len(document.vectors) // (len(document.vector_nodes) // 4)]
     seq = others.seq
-    known = Known(WORD, tuple(f"{doc_id}-1" for doc_id in doc_ids), vector, seq)
-    guessed = Known(NO_WORD, tuple(f"{number:016x}-1" for number in range(4)), vector, seq)
+    begun = tuple(each.operation.operation for each in owners)
+    known = Known(WORD, tuple(f"{doc_id}-1" for doc_id in doc_ids), vector, seq, begun)
+    guessed = Known(
+        NO_WORD,
+        tuple(f"{number:016x}-1" for number in range(4)),
+        vector,
+        seq,
+        tuple(f"{number:024x}" for number in range(4)),
+    )
     hashes = [each.artifact.content_sha256 for each in owners]
-    return Worlds(known, guessed, (*doc_ids, *hashes, str(AMOUNT), str(NUMBER)), others.artifact)
+    secrets = (*doc_ids, *hashes, *begun, str(AMOUNT), str(NUMBER))
+    return Worlds(known, guessed, secrets, others.artifact)
 
 
 def put(
@@ -222,6 +230,8 @@ def picture(channels: dict[str, grpc.Channel], known: Known) -> list[str]:
         "IngestService.GetArtifact",
         "IngestService.ListArtifacts",
         "IngestService.ExportTree",
+        "IngestService.GetOperation",
+        "IngestService.ListOperations",
         "SearchService.Search",
         "SearchService.Expand",
         "SearchService.GetServerInfo",
@@ -259,13 +269,20 @@ def as_guessed(text: str, worlds: Worlds) -> str:
     text = text.replace(WORD, NO_WORD)
     for known, guessed in zip(worlds.known.node_ids, worlds.guessed.node_ids, strict=True):
         text = text.replace(known, guessed)
+    for known, guessed in zip(worlds.known.operations, worlds.guessed.operations, strict=True):
+        text = text.replace(known, guessed)
     return text
 
 
 def test_owner_sees_all_of_it(channels: dict[str, grpc.Channel], worlds: Worlds) -> None:
     """So that the secrets above would be seen, were they there."""
     seen = ""
-    for rpc in ("IngestService.GetArtifact", "IngestService.ExportTree", "SearchService.Search"):
+    for rpc in (
+        "IngestService.GetArtifact",
+        "IngestService.ExportTree",
+        "IngestService.ListOperations",
+        "SearchService.Search",
+    ):
         for request in REQUESTS[rpc](worlds.known):
             seen += call(channels, rpc, request, OWNER).seen
     for secret in (*worlds.secrets, f"{WORD}falcon", f"{WORD}cell", f"{WORD}value"):

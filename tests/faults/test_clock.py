@@ -54,7 +54,7 @@ def test_changes_after_the_clock_went_back_are_the_later_ones(
     caller.put("b", 3)
 
     reader = open_reader(servers.store)
-    seqs = [operation.seq for operation in reader.operations_after(0, 100)]
+    seqs = [operation.seq for operation in reader.changes_after(0, 100)]
     reader.close()
     assert seqs == sorted(set(seqs))
     assert newest < caller.seqs["b"] == seqs[-1]

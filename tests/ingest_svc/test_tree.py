@@ -230,3 +230,40 @@ def test_every_tree_is_sound_and_loses_nothing(blocks: list[Block]) -> None:
     sentences = zip(tree.sentence_start.tolist(), tree.sentence_end.tolist(), strict=True)
     spans = [(int(a), int(b)) for a, b in zip(tree.text_start, tree.text_end, strict=True)]
     assert all(any(a <= start < end <= b for a, b in spans) for start, end in sentences)
+
+
+def test_files_inside_hold_what_follows_them() -> None:
+    def file(name: str, level: int) -> Block:
+        return Block(BlockKind.FILE, name, level)
+
+    tree = built(
+        heading(2, "Body"),
+        paragraph(SENTENCE),
+        file("a.zip", 1),
+        file("b.md", 2),
+        heading(1, "B"),
+        paragraph(SENTENCE),
+        file("c.bin", 2),
+        file("d.txt", 1),
+        paragraph(SENTENCE),
+    )
+    assert shown(tree) == (
+        "DOCUMENT ''\n"
+        "  SECTION 'Body'\n"
+        "    TEXT 'One two three four five '\n"
+        "  DOCUMENT 'a.zip'\n"
+        "    DOCUMENT 'b.md'\n"
+        "      SECTION 'B'\n"
+        "        TEXT 'One two three four five '\n"
+        "    DOCUMENT 'c.bin'\n"
+        "  DOCUMENT 'd.txt'\n"
+        "    TEXT 'One two three four five '"
+    )
+    texts = index_texts(tree, "Mail", count, 100)
+    assert [text.split("\n")[0] for text in texts] == [
+        "Mail > Body",
+        "Mail > a.zip > b.md > B",
+        "Mail > a.zip",
+        "Mail > d.txt",
+    ]
+    assert texts[2] == "Mail > a.zip\nc.bin"  # a file that holds nothing is found by its name

@@ -49,7 +49,7 @@ class EmptyStore:
     def visible(self) -> tuple[int, list[object]]:
         return self.seq, []
 
-    def operations_after(self, seq: int, limit: int) -> list[Any]:
+    def changes_after(self, seq: int, limit: int) -> list[Any]:
         first = max(seq, self.pruned) + 1
         return [SimpleNamespace(seq=n, **EMPTY) for n in range(first, self.seq + 1)]
 

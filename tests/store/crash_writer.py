@@ -38,7 +38,7 @@ def step(store: Any, number: int) -> None:
             store.create_collection(samples.collection(collection, tenant))
         elif what < 0.10:
             metadata = samples.metadata(step=str(number))
-            store.update_artifact(tenant, collection, name, f"{number}.txt", metadata)
+            store.update_artifact(tenant, collection, name, f"{number}.txt", metadata, "")
         elif what < 0.70:
             store.commit_artifact(artifact)
         elif what < 0.80:

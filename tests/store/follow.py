@@ -20,7 +20,7 @@ def main() -> None:
     with closing(open_reader(sys.argv[1])) as reader:
         while True:
             if reader.changed():
-                for change in reader.operations_after(applied, 100):
+                for change in reader.changes_after(applied, 100):
                     applied = change.seq
                     sys.stdout.write(f"{applied}\n")
                 sys.stdout.flush()

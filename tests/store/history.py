@@ -10,13 +10,18 @@ from store.samples import ACME, GLOBEX
 from treespan.store.records import Content
 
 
-def content(version: int) -> Content:
-    """Return a content as every schema has it: no language, no cells."""
-    return replace(samples.content(version), language="", cells=())
+def write(store: Any, schema: int) -> None:
+    """Write the history into an empty store, as a schema could keep it.
 
+    Args:
+        store: The store.
+        schema: 1 had no languages and cells, 2 nothing that files state and no summaries.
+    """
 
-def write(store: Any) -> None:
-    """Write the history into an empty store."""
+    def content(version: int) -> Content:
+        whole = replace(samples.content(version), file_metadata=b"", summary="", counts=())
+        return replace(whole, language="", cells=()) if schema == 1 else whole
+
     for name, tenant in (("papers", ACME), ("laws", ACME), ("papers", GLOBEX)):
         store.create_collection(samples.collection(name, tenant))
     store.commit_artifact(samples.new_artifact("a", content(1)))
@@ -33,5 +38,6 @@ def write(store: Any) -> None:
     store.delete_artifact(ACME, "papers", "d")
     store.commit_artifact(samples.new_artifact("d", content(4)))
     store.reserve_artifact(samples.reserved("e"))
-    store.commit_artifact(samples.new_artifact("a", content(2).content_id, note=" again"))
+    again = samples.new_artifact("a", content(2).content_id, note=" again")
+    store.commit_artifact(replace(again, summary="", source_uri=""))
     store.commit_artifact(samples.new_artifact("f", content(2).content_id, collection="laws"))

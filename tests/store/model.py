@@ -12,6 +12,7 @@ from treespan.errors import (
     CollectionExists,
     CollectionNotEmpty,
     CollectionNotFound,
+    OperationNotFound,
 )
 from treespan.filters import Condition
 from treespan.store.records import (
@@ -22,8 +23,11 @@ from treespan.store.records import (
     CollectionRecord,
     Content,
     ContentId,
+    Draft,
+    LoggedChange,
     NewArtifact,
-    Operation,
+    OperationRecord,
+    OperationState,
     Tenant,
     Version,
 )
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 
     from treespan.filters import Filter
     from treespan.store.interface import Reader
+
+UNFINISHED = (OperationState.QUEUED, OperationState.RUNNING)
 
 Key: TypeAlias = tuple[Tenant, str, str]
 """Tenant, collection and artifact."""
@@ -48,7 +54,10 @@ class ModelStore:
     collections: dict[tuple[Tenant, str], CollectionRecord] = field(default_factory=dict)
     artifacts: dict[Key, ArtifactRecord] = field(default_factory=dict)
     contents: dict[tuple[Tenant, ContentId], Content] = field(default_factory=dict)
-    log: list[Operation] = field(default_factory=list)
+    log: list[LoggedChange] = field(default_factory=list)
+    drafts: dict[Key, NewArtifact] = field(default_factory=dict)
+    operations: dict[tuple[Tenant, str], OperationRecord] = field(default_factory=dict)
+    """By id."""
 
     def create_collection(self, record: CollectionRecord) -> int:
         if (record.tenant, record.name) in self.collections:
@@ -71,6 +80,7 @@ class ModelStore:
             raise CollectionNotEmpty(name, "not empty")
         for key in held:
             del self.artifacts[key]
+            self.drafts.pop(key, None)
         self._drop_unheld()
         del self.collections[tenant, name]
         return self._log(Change.COLLECTION_DELETED, tenant, name), len(held)
@@ -87,13 +97,23 @@ class ModelStore:
             )
 
     def abandon_artifact(self, tenant: Tenant, collection: str, name: str) -> None:
-        found = self.artifacts.get((tenant, collection, name))
-        if found is not None and found.state != ArtifactState.POPULATED:
-            del self.artifacts[tenant, collection, name]
+        key = (tenant, collection, name)
+        self._drop_draft(key)
+        if key in self.artifacts and self.artifacts[key].state != ArtifactState.POPULATED:
+            del self.artifacts[key]
 
     def abandon_unfinished(self) -> int:
+        worked_on = {
+            (found.tenant, found.collection, found.artifact)
+            for found in self.operations.values()
+            if found.state in UNFINISHED
+        }
         unfinished = [
-            key for key, found in self.artifacts.items() if found.state != ArtifactState.POPULATED
+            key
+            for key, found in self.artifacts.items()
+            if found.state != ArtifactState.POPULATED
+            and key not in self.drafts
+            and key not in worked_on
         ]
         for key in unfinished:
             del self.artifacts[key]
@@ -112,12 +132,77 @@ class ModelStore:
         key = (artifact.tenant, artifact.collection, artifact.name)
         self.artifacts[key] = samples.populated(artifact, content)
         self._drop_unheld()
+        self.drafts.pop(key, None)
         seq = self._log(Change.ARTIFACT_PUT, *key, artifact.doc_id)
         self.versions[key] = seq, seq
+        number = (artifact.tenant, artifact.operation)
+        if number in self.operations and self.operations[number].state in UNFINISHED:
+            self.operations[number] = replace(
+                self.operations[number],
+                state=OperationState.SUCCEEDED,
+                outcome=artifact.outcome,
+                seq=seq,
+            )
         return seq
 
+    def begin_operation(
+        self, record: OperationRecord, artifact: ArtifactRecord | None
+    ) -> OperationRecord:
+        for known in self.operations.values():
+            if record.request_id and (known.tenant, known.request_id) == (
+                record.tenant,
+                record.request_id,
+            ):
+                return known
+        if artifact is not None:
+            self.reserve_artifact(artifact)
+        self.operations[record.tenant, record.operation] = record
+        return record
+
+    def end_operation(
+        self,
+        tenant: Tenant,
+        operation: str,
+        state: OperationState,
+        outcome: bytes,
+        seq: int = 0,
+        *,
+        free_request_id: bool = False,
+    ) -> None:
+        if (tenant, operation) not in self.operations:
+            raise OperationNotFound(operation)
+        found = replace(self.operations[tenant, operation], outcome=outcome)
+        if found.state in UNFINISHED:
+            found = replace(found, state=state, seq=seq)
+        if free_request_id:
+            found = replace(found, request_id="")
+        self.operations[tenant, operation] = found
+
+    def prune_operations(self, ended_before_us: int) -> int:
+        """Understand only a time after all ends."""
+        ended = [key for key, found in self.operations.items() if found.state not in UNFINISHED]
+        for key in ended:
+            del self.operations[key]
+        return len(ended)
+
+    def save_draft(self, draft: Draft) -> None:
+        artifact = draft.artifact
+        self._collection(artifact.tenant, artifact.collection)
+        key = (artifact.tenant, artifact.collection, artifact.name)
+        if key not in self.artifacts:
+            raise ArtifactNotFound(artifact.name)
+        self.drafts[key] = artifact
+        self.artifacts[key] = replace(self.artifacts[key], has_draft=True)
+        self.mark_initialized(*key)
+
     def update_artifact(
-        self, tenant: Tenant, collection: str, name: str, file_name: str, metadata: bytes
+        self,
+        tenant: Tenant,
+        collection: str,
+        name: str,
+        file_name: str,
+        metadata: bytes,
+        summary: str,
     ) -> int:
         self._collection(tenant, collection)
         key = (tenant, collection, name)
@@ -126,7 +211,9 @@ class ModelStore:
         before = self.artifacts[key]
         if before.state != ArtifactState.POPULATED:
             raise ArtifactNotReady(name, "not ready")
-        self.artifacts[key] = replace(before, file_name=file_name, metadata=metadata)
+        self.artifacts[key] = replace(
+            before, file_name=file_name, metadata=metadata, summary=summary
+        )
         seq = self._log(Change.ARTIFACT_UPDATED, *key, before.doc_id)
         self.versions[key] = self.versions[key][0], seq
         return seq
@@ -136,6 +223,7 @@ class ModelStore:
         if (tenant, collection, name) not in self.artifacts:
             raise ArtifactNotFound(name)
         gone = self.artifacts.pop((tenant, collection, name))
+        self.drafts.pop((tenant, collection, name), None)
         self._drop_unheld()
         return self._log(Change.ARTIFACT_DELETED, tenant, collection, name, gone.doc_id)
 
@@ -157,6 +245,10 @@ class ModelStore:
         names = [key[2] for key in keys if key in self.artifacts and self.artifacts[key].doc_id]
         return self.delete_artifacts(tenant, collection, names), names
 
+    def _drop_draft(self, key: Key) -> None:
+        if self.drafts.pop(key, None) is not None:
+            self.artifacts[key] = replace(self.artifacts[key], has_draft=False)
+
     def _collection(self, tenant: Tenant, name: str) -> CollectionRecord:
         if (tenant, name) not in self.collections:
             raise CollectionNotFound(name)
@@ -170,7 +262,7 @@ class ModelStore:
         self, change: Change, tenant: Tenant, collection: str, artifact: str = "", doc_id: str = ""
     ) -> int:
         seq = len(self.log) + 1
-        self.log.append(Operation(seq, change, tenant, collection, artifact, doc_id))
+        self.log.append(LoggedChange(seq, change, tenant, collection, artifact, doc_id))
         return seq
 
 
@@ -184,7 +276,7 @@ def without_times(record: ArtifactRecord) -> ArtifactRecord:
 def assert_same(store: Reader, model: ModelStore) -> None:
     """Check that everything that can be read of a store is what the model holds."""
     everything = 10**9
-    assert store.operations_after(0, everything) == model.log
+    assert store.changes_after(0, everything) == model.log
     assert store.last_seq() == len(model.log)
     collections = [replace(c, created_us=0, updated_us=0) for c in store.all_collections()]
     assert collections == [model.collections[key] for key in sorted(model.collections)]
@@ -198,6 +290,10 @@ def assert_same(store: Reader, model: ModelStore) -> None:
         assert store.collection_counts(tenant, name) == _counts(expected)
     for tenant, name in model.collections:
         assert _nodes_with_words(store, tenant, name) == _visible_nodes(model, tenant, name)
+    for key, draft in model.drafts.items():
+        assert store.draft(*key).artifact == replace(draft, operation="", outcome=b"")
+        assert store.draft_by_doc_id(key[0], key[1], draft.doc_id) == store.draft(*key)
+    _assert_same_operations(store, model)
     seq, versions = store.visible()
     assert seq == len(model.log)
     assert versions == [_version(model, key) for key in _visible_keys(model)]
@@ -211,8 +307,31 @@ def assert_same(store: Reader, model: ModelStore) -> None:
         assert (document.vector_nodes, document.vectors) == (held.vector_nodes, held.vectors)
         assert (document.key, document.revision) == model.versions[key]
         assert (document.file_name, document.metadata) == (found.file_name, found.metadata)
+        assert document.file_metadata == found.file_metadata
+        assert document.source_uri == found.source_uri
         without = store.searchable(found.tenant, found.collection, found.doc_id, vectors=False)
         assert without == replace(document, vector_nodes=b"", vectors=b"")
+
+
+def _assert_same_operations(store: Reader, model: ModelStore) -> None:
+    for tenant in {found.tenant for found in model.operations.values()}:
+        own = [found for found in model.operations.values() if found.tenant == tenant]
+        own.sort(key=lambda found: found.operation, reverse=True)
+        listed = store.operations(tenant, "", (), "", 10**9)
+        assert [_without_times(found) for found in listed] == [
+            replace(found, request=b"") for found in own
+        ]
+        for found in own:
+            assert _without_times(store.operation(tenant, found.operation)) == found
+            if found.request_id:
+                by_request = store.operation_by_request(tenant, found.request_id)
+                assert by_request == store.operation(tenant, found.operation)
+
+
+def _without_times(record: OperationRecord) -> OperationRecord:
+    assert record.created_us > 0
+    assert (record.ended_us > 0) == (record.state not in UNFINISHED)
+    return replace(record, created_us=0, ended_us=0)
 
 
 def _visible_keys(model: ModelStore) -> list[Key]:

@@ -17,6 +17,8 @@ from treespan.store.records import (
     Content,
     ContentId,
     NewArtifact,
+    OperationKind,
+    OperationRecord,
     SearchableDocument,
     Tenant,
     WarningRecord,
@@ -88,6 +90,9 @@ def content(version: int, sections: int = 3, dimension: int = DIMENSION) -> Cont
         * (version % 2),
         language="en" if version % 2 else "",
         cells=cells(version) if sections else (),
+        file_metadata=file_metadata(author=f"writer {version}") if version % 2 else b"",
+        summary=f"Title {version}\nVersion {version}" if version % 2 else "",
+        counts=(("attachments", version), ("sheets", 2)) if version % 2 else (),
     )
 
 
@@ -103,6 +108,33 @@ def metadata(**values: str) -> bytes:
     return Artifact(metadata=typed).SerializeToString(deterministic=True)
 
 
+def file_metadata(**values: str) -> bytes:
+    """Return what a file states of itself, in strings."""
+    typed = {key: MetadataValue(string_value=value) for key, value in values.items()}
+    return Artifact(file_metadata=typed).SerializeToString(deterministic=True)
+
+
+def operation(
+    number: int,
+    name: str = "a",
+    *,
+    tenant: Tenant = ACME,
+    collection: str = "papers",
+    request_id: str = "",
+) -> OperationRecord:
+    """Return an operation; its id sorts by its number."""
+    return OperationRecord(
+        tenant=tenant,
+        operation=f"operation {number:08}",
+        kind=OperationKind.INGEST_FILE,
+        collection=collection,
+        artifact=name,
+        request_id=request_id,
+        request_digest=f"{number:064x}" if request_id else "",
+        request=f"request {number}".encode(),
+    )
+
+
 def new_artifact(
     name: str,
     what: Content | ContentId,
@@ -110,6 +142,7 @@ def new_artifact(
     tenant: Tenant = ACME,
     collection: str = "papers",
     note: str = "",
+    operation: str = "",
 ) -> NewArtifact:
     """Return what a commit of a content under a name writes."""
     content_id = what.content_id if isinstance(what, Content) else what
@@ -121,6 +154,10 @@ def new_artifact(
         metadata=metadata(named=name, note=note),
         doc_id=identity.doc_id(tenant, collection, name, content_id),
         content=what,
+        summary=f"about {name}" if note else "",
+        source_uri=f"https://example.org/{name}" if note else "",
+        operation=operation,
+        outcome=b"done" if operation else b"",
     )
 
 
@@ -152,6 +189,11 @@ def populated(artifact: NewArtifact, what: Content) -> ArtifactRecord:
         token_count=what.token_count,
         warnings=what.warnings,
         language=what.language,
+        file_metadata=what.file_metadata,
+        counts=what.counts,
+        summary=artifact.summary,
+        content_summary=what.summary,
+        source_uri=artifact.source_uri,
     )
 
 
@@ -174,4 +216,6 @@ def searchable(
         tree=what.tree,
         vector_nodes=what.vector_nodes,
         vectors=what.vectors,
+        file_metadata=what.file_metadata,
+        source_uri=artifact.source_uri,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ import pytest
 
 from store.model import ModelStore, assert_same
 from store.processes import python
-from store.samples import GLOBEX, collection, content, new_artifact, reserved
+from store.samples import ACME, GLOBEX, collection, content, new_artifact, reserved
 from treespan.errors import StoreDamaged, StoreUnavailable
 from treespan.store import (
     back_up,
@@ -25,6 +26,7 @@ from treespan.store import (
     store_stats,
 )
 from treespan.store.checksum import content_checksum
+from treespan.store.records import Draft
 from treespan.store.upkeep.cache_files import Cache
 
 if TYPE_CHECKING:
@@ -123,7 +125,7 @@ DERIVED_DAMAGE = {
     "tenant gone": "DELETE FROM tenant WHERE id = 1",
     "content that nobody holds": "INSERT INTO content SELECT 99, tenant, 'x', sha256, size_bytes,"
     " media_type, title, language, page_count, node_count, vector_count, token_count, warnings,"
-    " checksum FROM content WHERE id = 1;"
+    " checksum, file_metadata, summary, counts FROM content WHERE id = 1;"
     " INSERT INTO content_bytes SELECT 99, tree, vector_nodes, vectors, cells FROM content_bytes"
     " WHERE content = 1",
 }
@@ -138,6 +140,23 @@ def test_damage_to_what_is_derived_is_found_and_mended(folder: Path, damage: str
     assert all(finding.repairable for finding in findings), findings
     assert_mended(folder)
     assert derived(folder) == before
+
+
+def test_damaged_draft_is_found_and_its_artifact_named(folder: Path) -> None:
+    with closing(open_writer(folder)) as writer:
+        writer.save_draft(Draft(new_artifact("a", replace(content(3), vectors=b""))))
+    assert whats(folder) == []
+    [(packed,)] = sql(folder, "SELECT packed FROM draft")
+    assert isinstance(packed, bytes)
+    flipped = bytearray(packed)
+    flipped[len(flipped) // 2] ^= 4
+    sql(folder, "UPDATE draft SET packed = ?", bytes(flipped))
+    [finding] = check_store(folder).findings
+    assert "checksum" in finding.what
+    assert "papers/a" in finding.where
+    assert not finding.repairable
+    with closing(open_reader(folder)) as reader, pytest.raises(StoreDamaged):
+        reader.draft(ACME, "papers", "a")
 
 
 def test_text_indexed_with_other_words_is_found_by_a_full_check(folder: Path) -> None:
@@ -219,7 +238,12 @@ def rewritten(folder: Path, **columns: bytes) -> None:
     held = dict(zip(names, parts, strict=True)) | columns
     for name, packed in columns.items():
         sql(folder, f"UPDATE content_bytes SET {name} = ? WHERE content = 1", packed)
-    checksum = content_checksum(*(held[name] for name in names))  # type: ignore[arg-type]
+    said = sql(
+        folder,
+        "SELECT file_metadata, CAST(summary AS BLOB), CAST(counts AS BLOB) FROM content"
+        " WHERE id = 1",
+    )
+    checksum = content_checksum(*(held[name] for name in names), *said[0])  # type: ignore[arg-type]
     sql(folder, "UPDATE content SET checksum = ? WHERE id = 1", checksum)
 
 

@@ -91,7 +91,7 @@ def test_vacuum_keeps_the_newest_changes_and_the_last_seq(
         for version in range(30):
             writer.commit_artifact(new_artifact("a", content(version % 2)))
         assert vacuum(folder).pruned_operations == 24
-        assert [change.seq for change in writer.operations_after(0, 100)] == list(range(25, 32))
+        assert [change.seq for change in writer.changes_after(0, 100)] == list(range(25, 32))
         assert writer.last_seq() == 31
         assert vacuum(folder).pruned_operations == 0
         assert writer.commit_artifact(new_artifact("a", content(9))) == 32

@@ -138,7 +138,7 @@ def test_attributes_are_the_metadata_and_the_built_in_keys(writer: SqliteWriter)
     }
     packed = Artifact(metadata=given).SerializeToString(deterministic=True)
     writer.commit_artifact(new_artifact("a", TABLE))
-    writer.update_artifact(ACME, "papers", "a", "a.txt", packed)
+    writer.update_artifact(ACME, "papers", "a", "a.txt", packed, "")
     assert attributes(writer, "a") == {
         ("metadata.n", 2, 2**63 - 1, "integer", 0),
         ("metadata.x", 2, 1.0, "real", 0),
@@ -162,7 +162,7 @@ def test_attributes_are_the_metadata_and_the_built_in_keys(writer: SqliteWriter)
 
 def test_built_in_key_without_a_value_has_no_row(writer: SqliteWriter) -> None:
     writer.commit_artifact(new_artifact("a", outlined("text a")))
-    writer.update_artifact(ACME, "papers", "a", "", b"")
+    writer.update_artifact(ACME, "papers", "a", "", b"", "")
     assert {row[0] for row in attributes(writer, "a")} == {"artifact", "media_type"}
 
 
@@ -170,7 +170,7 @@ def test_number_beyond_the_precision_of_floats_is_compared_exactly(writer: Sqlit
     for name, number in (("a", 2**53), ("b", 2**53 + 1)):
         packed = Artifact(metadata={"n": MetadataValue(int_value=number)}).SerializeToString()
         writer.commit_artifact(new_artifact(name, outlined(f"text {name}")))
-        writer.update_artifact(ACME, "papers", name, "", packed)
+        writer.update_artifact(ACME, "papers", name, "", packed, "")
     statement = "SELECT count(*) FROM attribute WHERE key = 'metadata.n' AND value > ?"
     assert sql(writer, statement, 2**53) == [(1,)]
     assert sql(writer, statement, 2.0**53) == [(1,)]
@@ -180,7 +180,7 @@ def test_update_writes_nothing_of_the_content_again(writer: SqliteWriter) -> Non
     writer.commit_artifact(new_artifact("a", TABLE))
     before = row_ids(writer)
     assert all(before)
-    writer.update_artifact(ACME, "papers", "a", "b.md", metadata(colour="red"))
+    writer.update_artifact(ACME, "papers", "a", "b.md", metadata(colour="red"), "")
     assert row_ids(writer) == before
 
 

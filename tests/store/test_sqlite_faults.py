@@ -257,13 +257,13 @@ def test_numbers_go_on_where_old_changes_are_gone(folder: Path) -> None:
         for name in "abcde":
             writer.create_collection(collection(name))
         writer._connection.execute("DELETE FROM op_log WHERE seq <= 3")
-        assert [change.seq for change in writer.operations_after(0, 10)] == [4, 5]
+        assert [change.seq for change in writer.changes_after(0, 10)] == [4, 5]
         writer._connection.execute("DELETE FROM op_log")
-        assert writer.operations_after(0, 10) == []
+        assert writer.changes_after(0, 10) == []
         assert writer.last_seq() == 5
     with closing(SqliteWriter(folder)) as writer:
         assert writer.last_seq() == 5
         assert writer.visible() == (5, [])
         writer.create_collection(collection("f"))
-        assert [change.seq for change in writer.operations_after(0, 10)] == [6]
+        assert [change.seq for change in writer.changes_after(0, 10)] == [6]
         assert writer.collection(ACME, "f").created_seq == 6

@@ -49,7 +49,8 @@ def fill(
     first = connection.execute("SELECT ifnull(max(id), 0) + 1 FROM artifact").get
     for place, artifact in enumerate(range(first, first + artifacts)):
         connection.execute(
-            "INSERT INTO content VALUES (?, ?, ?, '', 1, '', '', '', 0, 1, 1, 1, '[]', '')",
+            "INSERT INTO content VALUES"
+            " (?, ?, ?, '', 1, '', '', '', 0, 1, 1, 1, '[]', '', x'', '', '[]')",
             (artifact, tenant, f"content {artifact}"),
         )
         connection.execute(

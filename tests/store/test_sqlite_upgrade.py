@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from treespan.store.sqlite.connection import Row
 
 SCHEMA_1 = (Path(__file__).parent / "schema_1.sql").read_text(encoding="utf-8")
+
+SCHEMA_2 = Path(__file__).parent / "schema_2.db.gz"
 
 DERIVED = {
     "attribute": "SELECT k.tenant, k.name, a.name, d.key, d.type, d.value, d.in_list"
@@ -46,8 +49,15 @@ DERIVED = {
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder with a store of schema 1."""
-    folder = tmp_path / "data"
+    return of_schema(1, tmp_path / "data")
+
+
+def of_schema(schema: int, folder: Path) -> Path:
+    """Return a folder with a store as the version that had a schema wrote the history."""
     folder.mkdir()
+    if schema == 2:
+        (folder / "store.db").write_bytes(gzip.decompress(SCHEMA_2.read_bytes()))
+        return folder
     with closing(apsw.Connection(str(folder / "store.db"))) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(SCHEMA_1)
@@ -76,22 +86,27 @@ def records(store: Reader) -> list[Any]:
     return [
         *timeless,
         *(replace(found, created_us=0, updated_us=0, ingested_us=0) for found in artifacts),
-        *store.operations_after(0, 100),
+        *store.changes_after(0, 100),
         store.visible(),
         store.last_seq(),
     ]
 
 
-def test_upgraded_store_is_what_this_version_makes_of_the_same_history(folder: Path) -> None:
+@pytest.mark.parametrize("schema", [1, 2])
+def test_upgraded_store_is_what_this_version_makes_of_the_same_history(
+    schema: int, tmp_path: Path
+) -> None:
     model = ModelStore()
-    history.write(model)
-    with closing(open_writer(folder)) as upgraded:
+    history.write(model, schema)
+    with closing(open_writer(of_schema(schema, tmp_path / "data"))) as upgraded:
         assert_same(upgraded, model)
 
 
-def test_upgraded_store_equals_one_written_by_this_version(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("schema", [1, 2])
+def test_upgraded_store_equals_one_written_by_this_version(schema: int, tmp_path: Path) -> None:
+    folder = of_schema(schema, tmp_path / "data")
     with closing(open_writer(folder)) as old, closing(open_writer(tmp_path / "new")) as new:
-        history.write(new)
+        history.write(new, schema)
         assert records(old) == records(new)
         for tenant, collection in ((ACME, "papers"), (ACME, "laws"), (GLOBEX, "papers")):
             query = match_any("version 3 title 天地")
@@ -145,10 +160,10 @@ def test_crash_between_upgrade_and_rewriting_is_made_good_by_the_next_start(
         patched.setattr("treespan.store.sqlite.writer.free_pages_on_demand", crash)
         with pytest.raises(InterruptedError):
             open_writer(folder)
-    assert sql(folder, "PRAGMA user_version") == [(2,)]
+    assert sql(folder, "PRAGMA user_version") == [(3,)]
     assert sql(folder, "PRAGMA auto_vacuum") == [(0,)]
     model = ModelStore()
-    history.write(model)
+    history.write(model, 1)
     with closing(open_reader(folder)) as reader:
         assert_same(reader, model)
     with closing(open_writer(folder)) as writer:
@@ -168,7 +183,7 @@ def test_full_disk_postpones_the_rewriting(folder: Path) -> None:
         free_pages_on_demand(connection)
         assert connection.execute("PRAGMA auto_vacuum").get == 2
     model = ModelStore()
-    history.write(model)
+    history.write(model, 1)
     with closing(open_writer(folder)) as writer:
         assert_same(writer, model)
 
@@ -186,6 +201,6 @@ def test_upgrade_that_fails_is_undone_whole(folder: Path) -> None:
 def test_reader_asks_for_the_upgrade(folder: Path) -> None:
     with (
         closing(open_reader(folder)) as reader,
-        pytest.raises(StoreUnavailable, match=r"schema 1; schema 2 .* start the ingest service"),
+        pytest.raises(StoreUnavailable, match=r"schema 1; schema 3 .* start the ingest service"),
     ):
         reader.last_seq()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def test_store_that_does_not_exist_reads_as_an_empty_one(reader: Reader) -> None:
     assert reader.epoch() == ""
     assert reader.last_seq() == 0
-    assert reader.operations_after(0, 10) == []
+    assert reader.changes_after(0, 10) == []
     assert reader.all_collections() == []
     assert reader.collections(ACME, "", 10) == []
     assert reader.visible() == (0, [])

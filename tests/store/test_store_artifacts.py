@@ -216,7 +216,7 @@ def test_several_artifacts_are_deleted_in_one_go(writer: Writer, reader: Reader)
         writer.commit_artifact(new_artifact(name, content(1)))
     assert writer.delete_artifacts(ACME, "papers", ["c", "nothing", "a", "a"]) == 6
     assert [found.name for found in reader.artifacts(ACME, "papers", "", 10)] == ["b"]
-    assert [change.artifact for change in reader.operations_after(4, 10)] == ["c", "a"]
+    assert [change.artifact for change in reader.changes_after(4, 10)] == ["c", "a"]
 
 
 @pytest.mark.parametrize("names", [[], ["nothing"]])

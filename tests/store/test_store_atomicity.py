@@ -85,7 +85,7 @@ def test_log_and_state_are_of_one_commit(writer: Writer, reader: Reader) -> None
         """Check every row of the log as it appears: its version is there, or a later row is."""
         applied = 1
         while not stop.is_set() or applied < reader.last_seq():
-            for change in reader.operations_after(applied, 100):
+            for change in reader.changes_after(applied, 100):
                 document = reader.searchable(ACME, "papers", change.doc_id)
                 assert document is not None or reader.last_seq() > change.seq
                 applied = change.seq

@@ -95,7 +95,7 @@ def test_every_method_on_artifacts_wants_the_collection(writer: Writer) -> None:
         lambda: writer.commit_artifact(new_artifact("a", content(1))),
         lambda: writer.delete_artifact(ACME, "papers", "a"),
         lambda: writer.delete_artifacts(ACME, "papers", ["a"]),
-        lambda: writer.update_artifact(ACME, "papers", "a", "a.txt", b""),
+        lambda: writer.update_artifact(ACME, "papers", "a", "a.txt", b"", ""),
         lambda: writer.delete_matching(ACME, "papers", Condition("artifact", Operator.EXISTS)),
         lambda: writer.artifacts(ACME, "papers", "", 1, Condition("artifact", Operator.EXISTS)),
         lambda: writer.matching(ACME, "papers", Condition("artifact", Operator.EXISTS)),
@@ -131,7 +131,7 @@ def test_limit_below_one_returns_nothing(writer: Writer, limit: int) -> None:
     writer.commit_artifact(new_artifact("a", content(1)))
     assert writer.collections(ACME, "", limit) == []
     assert writer.artifacts(ACME, "papers", "", limit) == []
-    assert writer.operations_after(0, limit) == []
+    assert writer.changes_after(0, limit) == []
 
 
 def test_tenants_see_nothing_of_each_other(writer: Writer) -> None:

@@ -287,7 +287,7 @@ def test_answers_follow_replacement_update_and_deletion(writer: Writer) -> None:
     assert filter_samples.nodes(writer, pen) == [("b", 4)]
     assert filter_samples.names(writer, first) == ["b"]
     packed = filter_samples.packed({"year": 3})
-    writer.update_artifact(samples.ACME, "papers", "b", "b", packed)
+    writer.update_artifact(samples.ACME, "papers", "b", "b", packed, "")
     assert filter_samples.names(writer, is_("year", O.EQ, 3)) == ["b"]
     assert filter_samples.nodes(writer, pen) == [("b", 4)]
     seq, gone = writer.delete_matching(samples.ACME, "papers", is_("year", O.GT, 2))

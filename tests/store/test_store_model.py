@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from store.model import ModelStore, assert_same
 from treespan.errors import TreespanError
 from treespan.filters import Condition, Operator
 from treespan.store import open_reader, open_writer
+from treespan.store.records import Draft, OperationRecord, OperationState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +44,10 @@ def outcome(call: Callable[[], Any]) -> Any:
         return type(error)
 
 
+def without_created(record: OperationRecord) -> OperationRecord:
+    return replace(record, created_us=0, ended_us=0)
+
+
 class StoreMachine(RuleBasedStateMachine):
     """Does everything to a store and to the model, and compares them after every step."""
 
@@ -54,6 +60,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.reader = open_reader(self.address)
         self.writer = open_writer(self.address)
         self.model = ModelStore()
+        self.begun = 0
 
     def teardown(self) -> None:
         self.writer.close()
@@ -62,6 +69,9 @@ class StoreMachine(RuleBasedStateMachine):
 
     def both(self, call: Callable[[Any], Any]) -> None:
         assert outcome(lambda: call(self.writer)) == outcome(lambda: call(self.model))
+
+    def newest_operation(self) -> str:
+        return f"operation {self.begun:08}"
 
     @initialize()
     def start_with_a_collection(self) -> None:
@@ -100,6 +110,56 @@ class StoreMachine(RuleBasedStateMachine):
         )
         self.both(lambda store: store.commit_artifact(artifact))
 
+    @rule(
+        tenant=TENANTS,
+        collection=COLLECTIONS,
+        name=NAMES,
+        request_id=st.sampled_from(["", "one", "two"]),
+        reserves=st.booleans(),
+    )
+    def begin(
+        self, tenant: Any, collection: str, name: str, request_id: str, reserves: bool
+    ) -> None:
+        self.begun += 1
+        record = samples.operation(
+            self.begun, name, tenant=tenant, collection=collection, request_id=request_id
+        )
+        reserved = samples.reserved(name, tenant, collection) if reserves else None
+        self.both(lambda store: without_created(store.begin_operation(record, reserved)))
+
+    @rule(
+        tenant=TENANTS,
+        state=st.sampled_from([OperationState.FAILED, OperationState.CANCELLED]),
+        free=st.booleans(),
+        back=st.integers(0, 2),
+    )
+    def end(self, tenant: Any, state: OperationState, free: bool, back: int) -> None:
+        number = f"operation {max(self.begun - back, 0):08}"
+        self.both(
+            lambda store: store.end_operation(tenant, number, state, b"ended", free_request_id=free)
+        )
+
+    @rule(tenant=TENANTS, collection=COLLECTIONS, name=NAMES, version=VERSIONS)
+    def commit_with_operation(self, tenant: Any, collection: str, name: str, version: int) -> None:
+        artifact = samples.new_artifact(
+            name,
+            samples.content(version),
+            tenant=tenant,
+            collection=collection,
+            operation=self.newest_operation(),
+        )
+        self.both(lambda store: store.commit_artifact(artifact))
+
+    @rule(tenant=TENANTS, collection=COLLECTIONS, name=NAMES, version=VERSIONS)
+    def save_draft(self, tenant: Any, collection: str, name: str, version: int) -> None:
+        content = replace(samples.content(version), vectors=b"")
+        artifact = samples.new_artifact(name, content, tenant=tenant, collection=collection)
+        self.both(lambda store: store.save_draft(Draft(artifact)))
+
+    @rule()
+    def prune(self) -> None:
+        self.both(lambda store: store.prune_operations(2**62))
+
     @rule(tenant=TENANTS, collection=COLLECTIONS, name=NAMES, version=VERSIONS)
     def commit_by_id(self, tenant: Any, collection: str, name: str, version: int) -> None:
         content_id = samples.content(version).content_id
@@ -120,7 +180,9 @@ class StoreMachine(RuleBasedStateMachine):
     def update(self, tenant: Any, collection: str, name: str, note: str) -> None:
         metadata = samples.metadata(note=note)
         self.both(
-            lambda store: store.update_artifact(tenant, collection, name, f"{note}.md", metadata)
+            lambda store: store.update_artifact(
+                tenant, collection, name, f"{note}.md", metadata, note
+            )
         )
 
     @rule(tenant=TENANTS, collection=COLLECTIONS, names=st.lists(NAMES, min_size=1, unique=True))

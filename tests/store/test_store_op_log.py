@@ -12,7 +12,7 @@ import pytest
 from store.samples import ACME, GLOBEX, collection, content, new_artifact, reserved
 from treespan.errors import CollectionExists, CollectionNotEmpty
 from treespan.store import open_reader, open_writer
-from treespan.store.records import Change, Operation
+from treespan.store.records import Change, LoggedChange
 
 if TYPE_CHECKING:
     from treespan.store.interface import Reader, Writer
@@ -32,14 +32,14 @@ def test_every_visible_change_is_one_row_and_its_seq_is_returned(
         writer.create_collection(collection(tenant=GLOBEX)),
     ]
     assert seqs == [1, 2, 3, 4, 5, 6, 7]
-    assert reader.operations_after(0, 100) == [
-        Operation(1, Change.COLLECTION_PUT, ACME, "papers"),
-        Operation(2, Change.ARTIFACT_PUT, ACME, "papers", "a", first.doc_id),
-        Operation(3, Change.ARTIFACT_PUT, ACME, "papers", "a", second.doc_id),
-        Operation(4, Change.COLLECTION_PUT, ACME, "papers"),
-        Operation(5, Change.ARTIFACT_DELETED, ACME, "papers", "a", second.doc_id),
-        Operation(6, Change.COLLECTION_DELETED, ACME, "papers"),
-        Operation(7, Change.COLLECTION_PUT, GLOBEX, "papers"),
+    assert reader.changes_after(0, 100) == [
+        LoggedChange(1, Change.COLLECTION_PUT, ACME, "papers"),
+        LoggedChange(2, Change.ARTIFACT_PUT, ACME, "papers", "a", first.doc_id),
+        LoggedChange(3, Change.ARTIFACT_PUT, ACME, "papers", "a", second.doc_id),
+        LoggedChange(4, Change.COLLECTION_PUT, ACME, "papers"),
+        LoggedChange(5, Change.ARTIFACT_DELETED, ACME, "papers", "a", second.doc_id),
+        LoggedChange(6, Change.COLLECTION_DELETED, ACME, "papers"),
+        LoggedChange(7, Change.COLLECTION_PUT, GLOBEX, "papers"),
     ]
 
 
@@ -47,8 +47,8 @@ def test_deleted_artifact_that_was_never_visible_has_no_document_id(writer: Writ
     writer.create_collection(collection())
     writer.reserve_artifact(reserved("a"))
     writer.delete_artifact(ACME, "papers", "a")
-    assert writer.operations_after(1, 10) == [
-        Operation(2, Change.ARTIFACT_DELETED, ACME, "papers", "a")
+    assert writer.changes_after(1, 10) == [
+        LoggedChange(2, Change.ARTIFACT_DELETED, ACME, "papers", "a")
     ]
 
 
@@ -57,19 +57,19 @@ def test_forced_deletion_of_a_collection_is_one_row(writer: Writer) -> None:
     for name in ("a", "b"):
         writer.commit_artifact(new_artifact(name, content(1)))
     writer.delete_collection(ACME, "papers", force=True)
-    assert writer.operations_after(3, 10) == [
-        Operation(4, Change.COLLECTION_DELETED, ACME, "papers")
+    assert writer.changes_after(3, 10) == [
+        LoggedChange(4, Change.COLLECTION_DELETED, ACME, "papers")
     ]
 
 
 def test_changes_come_in_pages_after_a_seq(writer: Writer) -> None:
     for name in "abcde":
         writer.create_collection(collection(name))
-    assert [change.seq for change in writer.operations_after(0, 2)] == [1, 2]
-    assert [change.seq for change in writer.operations_after(2, 2)] == [3, 4]
-    assert [change.seq for change in writer.operations_after(4, 2)] == [5]
-    assert writer.operations_after(5, 2) == []
-    assert writer.operations_after(99, 2) == []
+    assert [change.seq for change in writer.changes_after(0, 2)] == [1, 2]
+    assert [change.seq for change in writer.changes_after(2, 2)] == [3, 4]
+    assert [change.seq for change in writer.changes_after(4, 2)] == [5]
+    assert writer.changes_after(5, 2) == []
+    assert writer.changes_after(99, 2) == []
     assert writer.last_seq() == 5
 
 
@@ -90,17 +90,17 @@ def test_refused_change_leaves_no_gap(writer: Writer) -> None:
     with pytest.raises(CollectionNotEmpty):
         writer.delete_collection(ACME, "papers", force=False)
     assert writer.delete_artifact(ACME, "papers", "a") == 3
-    assert [change.seq for change in writer.operations_after(0, 10)] == [1, 2, 3]
+    assert [change.seq for change in writer.changes_after(0, 10)] == [1, 2, 3]
 
 
 def test_seq_rises_by_one_whatever_the_number_of_threads(writer: Writer, reader: Reader) -> None:
     writer.create_collection(collection())
-    tailed: list[Operation] = []
+    tailed: list[LoggedChange] = []
     done = threading.Event()
 
     def tail() -> None:
         while len(tailed) < 81 and not done.is_set():
-            tailed.extend(reader.operations_after(len(tailed), 7))
+            tailed.extend(reader.changes_after(len(tailed), 7))
 
     def commit(number: int) -> tuple[int, str]:
         artifact = new_artifact(f"a{number % 30}", content(number % 5))

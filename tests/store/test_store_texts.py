@@ -146,7 +146,7 @@ def test_text_of_a_shared_content_is_found_in_each_collection_under_its_own_key(
 
 def test_update_of_metadata_leaves_texts_findable(writer: Writer, reader: Reader) -> None:
     writer.commit_artifact(new_artifact("a", outlined("text words")))
-    writer.update_artifact(ACME, "papers", "a", "b.md", metadata(colour="red"))
+    writer.update_artifact(ACME, "papers", "a", "b.md", metadata(colour="red"), "")
     assert found(reader, "words") == [(4, 1)]
 
 

@@ -19,7 +19,7 @@ from store.samples import (
 )
 from treespan.errors import ArtifactNotFound, ArtifactNotReady
 from treespan.filters import Condition, Operator
-from treespan.store.records import Change, Operation, Version
+from treespan.store.records import Change, LoggedChange, Version
 
 if TYPE_CHECKING:
     from treespan.store.interface import Reader, Writer
@@ -68,7 +68,7 @@ def test_update_replaces_file_name_and_metadata_and_nothing_else(
     artifact = new_artifact("a", content(1))
     writer.commit_artifact(artifact)
     before = writer.artifact(ACME, "papers", "a")
-    assert writer.update_artifact(ACME, "papers", "a", "b.md", metadata(colour="red")) == 5
+    assert writer.update_artifact(ACME, "papers", "a", "b.md", metadata(colour="red"), "") == 5
     found = reader.artifact(ACME, "papers", "a")
     assert (found.file_name, found.metadata) == ("b.md", metadata(colour="red"))
     assert found.updated_us >= before.updated_us
@@ -78,15 +78,15 @@ def test_update_replaces_file_name_and_metadata_and_nothing_else(
     assert document
     assert (document.key, document.revision) == (4, 5)
     assert (document.file_name, document.metadata) == (found.file_name, found.metadata)
-    assert reader.operations_after(4, 10) == [
-        Operation(5, Change.ARTIFACT_UPDATED, ACME, "papers", "a", artifact.doc_id)
+    assert reader.changes_after(4, 10) == [
+        LoggedChange(5, Change.ARTIFACT_UPDATED, ACME, "papers", "a", artifact.doc_id)
     ]
 
 
 def test_filters_see_updated_metadata_at_once(writer: Writer, reader: Reader) -> None:
     writer.commit_artifact(new_artifact("a", content(1), note="blue"))
     writer.commit_artifact(new_artifact("b", content(2), note="red"))
-    writer.update_artifact(ACME, "papers", "a", "a.txt", metadata(note="red", more="x"))
+    writer.update_artifact(ACME, "papers", "a", "a.txt", metadata(note="red", more="x"), "")
 
     def found(key: str, value: str) -> list[str]:
         where = Condition(key, Operator.EQ, (value,))
@@ -100,10 +100,10 @@ def test_filters_see_updated_metadata_at_once(writer: Writer, reader: Reader) ->
 
 def test_updating_what_is_not_visible_is_refused(writer: Writer) -> None:
     with pytest.raises(ArtifactNotFound, match="'a'"):
-        writer.update_artifact(ACME, "papers", "a", "", b"")
+        writer.update_artifact(ACME, "papers", "a", "", b"", "")
     writer.reserve_artifact(reserved("a"))
     with pytest.raises(ArtifactNotReady, match=r"NOT_INITIALIZED.*POPULATED"):
-        writer.update_artifact(ACME, "papers", "a", "", b"")
+        writer.update_artifact(ACME, "papers", "a", "", b"", "")
     assert writer.last_seq() == 3
 
 
@@ -123,11 +123,11 @@ def test_clock_that_goes_back_changes_no_order(
     monkeypatch.setattr(time, "time_ns", lambda: next(clock_us) * 1000)
     writer.commit_artifact(new_artifact("a", content(1)))
     writer.commit_artifact(new_artifact("a", content(2)))
-    writer.update_artifact(ACME, "papers", "a", "x", b"")
+    writer.update_artifact(ACME, "papers", "a", "x", b"", "")
     writer.delete_collection(ACME, "other", force=True)
     writer.create_collection(collection("other"))
     writer.commit_artifact(new_artifact("b", content(2)))
-    assert [change.seq for change in reader.operations_after(3, 10)] == [4, 5, 6, 7, 8, 9]
+    assert [change.seq for change in reader.changes_after(3, 10)] == [4, 5, 6, 7, 8, 9]
     assert versions(reader) == {(ACME, "papers", "a"): (5, 6), (ACME, "papers", "b"): (9, 9)}
     assert reader.collection(ACME, "other").created_seq == 8
     found = reader.artifact(ACME, "papers", "a")
@@ -152,7 +152,7 @@ def test_artifacts_that_match_are_deleted_in_one_go(writer: Writer, reader: Read
     where = Condition("note", Operator.EQ, ("red",))
     assert writer.delete_matching(ACME, "papers", where) == (9, ["a", "c"])
     assert writer.delete_matching(ACME, "papers", where) == (9, [])
-    assert [change.artifact for change in reader.operations_after(7, 10)] == ["a", "c"]
+    assert [change.artifact for change in reader.changes_after(7, 10)] == ["a", "c"]
     assert list(versions(reader)) == [(ACME, "papers", "b"), (ACME, "other", "d")]
 
 

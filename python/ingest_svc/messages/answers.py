@@ -14,11 +14,16 @@ from treespan.v1 import ingest_service_pb2 as pb
 from treespan.v1 import node_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ingest_svc.operations import Job
     from treespan.node import Tree
-    from treespan.store.records import ArtifactRecord, CollectionCounts, CollectionRecord
+    from treespan.store.records import (
+        ArtifactRecord,
+        CollectionCounts,
+        CollectionRecord,
+        WarningRecord,
+    )
 
 
 def collection_message(
@@ -32,8 +37,8 @@ def collection_message(
         embedding_fingerprint=record.embedding_fingerprint,
         dimension=record.dimension,
         chunk_tokens=record.chunk_tokens,
-        create_time=_timestamp(record.created_us),
-        update_time=_timestamp(record.updated_us),
+        create_time=timestamp(record.created_us),
+        update_time=timestamp(record.updated_us),
     )
     if counts is not None:
         message.stats.CopyFrom(
@@ -64,22 +69,33 @@ def artifact_message(record: ArtifactRecord, job: Job | None = None) -> pb.Artif
         chunk_count=record.vector_count,
         token_count=record.token_count,
         language=record.language,
-        warnings=[
-            pb.Warning(kind=warning.kind, message=warning.message, pages=warning.pages)
-            for warning in record.warnings
-        ],
+        warnings=warning_messages(record.warnings),
+        file_metadata=pb.Artifact.FromString(record.file_metadata).file_metadata,
+        counts=dict(record.counts),
+        summary=record.summary or record.content_summary,
+        source_uri=record.source_uri,
+        has_draft=record.has_draft,
     )
     if record.created_us:
-        message.create_time.CopyFrom(_timestamp(record.created_us))
-        message.update_time.CopyFrom(_timestamp(record.updated_us))
-        message.ingest_time.CopyFrom(_timestamp(record.ingested_us))
+        message.create_time.CopyFrom(timestamp(record.created_us))
+        message.update_time.CopyFrom(timestamp(record.updated_us))
+        message.ingest_time.CopyFrom(timestamp(record.ingested_us))
     if job is not None:
-        message.progress.CopyFrom(
-            pb.Progress(
-                stage=pb.Progress.Stage.ValueType(job.stage), done=job.done, total=job.total
-            )
-        )
+        message.progress.CopyFrom(progress_message(job))
     return message
+
+
+def warning_messages(warnings: Iterable[WarningRecord]) -> list[pb.Warning]:
+    """Return warnings as the API shows them."""
+    return [
+        pb.Warning(kind=warning.kind, message=warning.message, pages=warning.pages)
+        for warning in warnings
+    ]
+
+
+def progress_message(job: Job) -> pb.Progress:
+    """Return how far an ingest is."""
+    return pb.Progress(stage=pb.Progress.Stage.ValueType(job.stage), done=job.done, total=job.total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +157,8 @@ def _node(tree: Tree, doc_id: str, position: int, derived: _Derived) -> node_pb2
     )
 
 
-def _timestamp(microseconds: int) -> Timestamp:
+def timestamp(microseconds: int) -> Timestamp:
+    """Return a point in time, given in microseconds since 1970 UTC."""
     stamp = Timestamp()
     stamp.FromMicroseconds(microseconds)
     return stamp

@@ -10,6 +10,7 @@ from ingest_svc.messages.checks import (
     checked_chunk_tokens,
     checked_display_name,
     checked_file_name,
+    checked_summary,
     packed_metadata,
 )
 from treespan.errors import InvalidField
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 MOST_ARTIFACTS = 10_000
 _KEY = "metadata."
 _FIELDS_OF_COLLECTIONS = "display_name or chunk_tokens"
-_FIELDS_OF_ARTIFACTS = "file_name, metadata or metadata.<key>"
+_FIELDS_OF_ARTIFACTS = "file_name, summary, metadata or metadata.<key>"
 
 
 def collection_paths(request: pb.UpdateCollectionRequest) -> list[str]:
@@ -62,7 +63,7 @@ def artifact_paths(request: pb.UpdateArtifactRequest) -> list[str]:
     """Return the fields that a request changes; raises as `collection_paths` does."""
     paths = list(request.update_mask.paths)
     known = [
-        path in ("file_name", "metadata") or (path.startswith(_KEY) and path != _KEY)
+        path in ("file_name", "summary", "metadata") or (path.startswith(_KEY) and path != _KEY)
         for path in paths
     ]
     _check_mask(paths, known, _FIELDS_OF_ARTIFACTS)
@@ -71,8 +72,8 @@ def artifact_paths(request: pb.UpdateArtifactRequest) -> list[str]:
 
 def updated_artifact(
     record: ArtifactRecord, wanted: pb.Artifact, paths: Sequence[str]
-) -> tuple[str, bytes]:
-    """Return an artifact's file name and packed metadata, the named fields changed.
+) -> tuple[str, bytes, str]:
+    """Return an artifact's file name, packed metadata and summary, the named fields changed.
 
     Raises:
         InvalidField: a value is not allowed, or the metadata is too much with it.
@@ -80,6 +81,9 @@ def updated_artifact(
     file_name = record.file_name
     if "file_name" in paths:
         file_name = checked_file_name("artifact.file_name", wanted.file_name, record.name)
+    summary = record.summary
+    if "summary" in paths:
+        summary = checked_summary("artifact.summary", wanted.summary)
     metadata = dict(pb.Artifact.FromString(record.metadata).metadata)
     if "metadata" in paths:
         metadata = dict(wanted.metadata)
@@ -87,7 +91,7 @@ def updated_artifact(
         metadata.pop(key, None)
         if key in wanted.metadata:
             metadata[key] = wanted.metadata[key]
-    return file_name, packed_metadata(metadata, "artifact.metadata")
+    return file_name, packed_metadata(metadata, "artifact.metadata"), summary
 
 
 def listed_filter(request: pb.ListArtifactsRequest) -> Filter | None:

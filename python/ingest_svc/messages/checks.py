@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from ingest_svc.readers.source import ReadOptions
 from treespan.errors import InvalidField
 from treespan.identity import check_name
 from treespan.v1 import ingest_service_pb2 as pb
@@ -20,6 +24,21 @@ DEFAULT_CHUNK_TOKENS = 100
 LEAST_CHUNK_TOKENS = 16
 MOST_CHUNK_TOKENS = 460
 _MOST_NAME_CHARACTERS = 1024
+_MOST_SUMMARY_CHARACTERS = 8192
+_MOST_URI_CHARACTERS = 2048
+_MOST_LANGUAGES = 8
+_LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]{1,31}")
+_REQUEST_ID = re.compile(r"[\x20-\x7e]{0,128}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_PDF_MODES: dict[int, str] = {
+    pb.IngestOptions.PDF_MODE_FAST: "fast",
+    pb.IngestOptions.PDF_MODE_LAYOUT: "layout",
+}
+_OCR_MODES: dict[int, str] = {
+    pb.IngestOptions.OCR_MODE_OFF: "off",
+    pb.IngestOptions.OCR_MODE_AUTO: "auto",
+    pb.IngestOptions.OCR_MODE_FORCE: "force",
+}
 _MOST_KEYS = 256
 _MOST_KEY_CHARACTERS = 128
 _MOST_STRING_CHARACTERS = 8192
@@ -73,6 +92,81 @@ def checked_page_size(value: int) -> int:
     if value > _MOST_PAGE:
         raise InvalidField("page_size", f"is {value:,}; the most is {_MOST_PAGE:,}")
     return value or _DEFAULT_PAGE
+
+
+def checked_summary(field: str, value: str) -> str:
+    """Return a summary for routing."""
+    if len(value) > _MOST_SUMMARY_CHARACTERS:
+        raise InvalidField(
+            field, f"has {len(value):,} characters; the most is {_MOST_SUMMARY_CHARACTERS:,}"
+        )
+    if "\0" in value:
+        raise InvalidField(field, f"holds a NUL at character {value.index(chr(0)) + 1}")
+    return value
+
+
+def checked_source_uri(field: str, value: str) -> str:
+    """Return where a document comes from."""
+    if len(value) > _MOST_URI_CHARACTERS:
+        raise InvalidField(
+            field, f"has {len(value):,} characters; the most is {_MOST_URI_CHARACTERS:,}"
+        )
+    if found := _CONTROL.search(value):
+        raise InvalidField(
+            field,
+            f"holds a control character (U+{ord(found[0]):04X}) at character {found.start() + 1}",
+        )
+    return value
+
+
+def checked_request_id(field: str, value: str) -> str:
+    """Return the id of a request."""
+    if not _REQUEST_ID.fullmatch(value):
+        raise InvalidField(
+            field,
+            f"is {value[:140]!r}, of {len(value):,} characters; it has at most 128, all of them "
+            "printable ASCII",
+        )
+    return value
+
+
+def read_options(options: pb.IngestOptions, defaults: ReadOptions, prefix: str = "") -> ReadOptions:
+    """Return how a file is to be read: as the request says, else as the server is set.
+
+    Raises:
+        InvalidField: a value is not allowed.
+    """
+    languages = [_checked_language(f"{prefix}ocr_languages", one) for one in options.ocr_languages]
+    if len(languages) > _MOST_LANGUAGES:
+        raise InvalidField(
+            f"{prefix}ocr_languages", f"names {len(languages)}; the most is {_MOST_LANGUAGES}"
+        )
+    return msgspec.convert(
+        {
+            "pdf_mode": _choice(f"{prefix}pdf_mode", options.pdf_mode, _PDF_MODES)
+            or defaults.pdf_mode,
+            "ocr": _choice(f"{prefix}ocr", options.ocr, _OCR_MODES) or defaults.ocr,
+            "ocr_languages": "+".join(dict.fromkeys(languages)) or defaults.ocr_languages,
+            "include_hidden": options.include_hidden or defaults.include_hidden,
+        },
+        type=ReadOptions,
+    )
+
+
+def _choice(field: str, number: int, known: Mapping[int, str]) -> str:
+    """Return what a number of an enum means; empty for 0."""
+    if number and number not in known:
+        numbers = ", ".join(map(str, sorted(known)))
+        raise InvalidField(field, f"is {number}; it is 0 (as the server is set), {numbers}")
+    return known.get(number, "")
+
+
+def _checked_language(field: str, name: str) -> str:
+    if not _LANGUAGE.fullmatch(name):
+        raise InvalidField(
+            field, f'{name[:40]!r} is no name of a language of Tesseract, such as "eng", "chi_sim"'
+        )
+    return name
 
 
 def packed_metadata(

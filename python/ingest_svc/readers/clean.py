@@ -11,7 +11,7 @@ import re
 
 import msgspec
 
-from ingest_svc.readers.block import Block, ParsedFile, Table, Warning
+from ingest_svc.readers.block import Block, ParsedFile, Table, Value, Warning
 
 _IMPOSSIBLE = re.compile("[\x00\ud800-\udfff]")
 _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -30,7 +30,9 @@ def cleaned(parsed: ParsedFile, undecoded: int) -> ParsedFile:
         parsed,
         blocks=blocks,
         title=cleaner.text(parsed.title),
-        metadata={cleaner.text(key): cleaner.text(value) for key, value in parsed.metadata.items()},
+        metadata={
+            cleaner.text(key): cleaner.value(value) for key, value in parsed.metadata.items()
+        },
     )
     replaced = cleaner.replaced + undecoded
     if not replaced:
@@ -64,6 +66,11 @@ class _Cleaner:
         text, count = _IMPOSSIBLE.subn("\ufffd", text)
         self.replaced += count
         return _UNWANTED.sub(" ", text)
+
+    def value(self, value: Value) -> Value:
+        if isinstance(value, str):
+            return self.text(value)
+        return [self.text(part) for part in value] if isinstance(value, list) else value
 
     def block(self, block: Block) -> Block:
         table = None if block.table is None else self.table(block.table)

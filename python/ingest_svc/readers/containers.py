@@ -32,7 +32,9 @@ _OLE_STREAMS = (
     ("EncryptedPackage", types.ENCRYPTED_OFFICE),
     ("WordDocument", types.DOC),
     ("Workbook", types.XLS),
+    ("WORKBOOK", types.XLS),
     ("Book", types.XLS),
+    ("BOOK", types.XLS),
     ("PowerPoint Document", types.PPT),
     ("__properties_version1.0", types.MSG),
 )

@@ -35,10 +35,13 @@ TSV = FileType("text/tab-separated-values", "a TSV table")
 RTF = FileType("application/rtf", "an RTF document")
 XML = FileType("application/xml", "an XML document")
 SVG = FileType("image/svg+xml", "an SVG image")
+ORG = FileType("text/x-org", "an Org text")
+CODE = FileType("text/x-source", "program code")
 JSON = FileType("application/json", "a JSON file")
 JSON_LINES = FileType("application/jsonl", "a JSON Lines file")
 NOTEBOOK = FileType("application/x-ipynb+json", "a Jupyter notebook")
 EMAIL = FileType("message/rfc822", "an e-mail")
+MBOX = FileType("application/mbox", "a mailbox (mbox)")
 BINARY = FileType("application/octet-stream", "of no known type, and no text")
 
 _OOXML = "application/vnd.openxmlformats-officedocument."
@@ -67,25 +70,29 @@ ENCRYPTED_ODF = FileType("application/vnd.oasis.opendocument", "an encrypted Ope
 ZIP = FileType("application/zip", "a ZIP archive")
 DAMAGED_ZIP = FileType("application/zip", "a ZIP container that is damaged or cut short")
 
-_PNG = FileType("image/png", "a PNG image")
-_JPEG = FileType("image/jpeg", "a JPEG image")
-_GIF = FileType("image/gif", "a GIF image")
-_TIFF = FileType("image/tiff", "a TIFF image")
-_GZIP = FileType("application/gzip", "a gzip archive")
+BMP = FileType("image/bmp", "a BMP image")
+PNG = FileType("image/png", "a PNG image")
+JPEG = FileType("image/jpeg", "a JPEG image")
+GIF = FileType("image/gif", "a GIF image")
+TIFF = FileType("image/tiff", "a TIFF image")
+GZIP = FileType("application/gzip", "a gzip archive")
+BZIP2 = FileType("application/x-bzip2", "a bzip2 archive")
+XZ = FileType("application/x-xz", "an xz archive")
+TAR = FileType("application/x-tar", "a tar archive")
 _RAR = FileType("application/vnd.rar", "a RAR archive")
 _MP3 = FileType("audio/mpeg", "an MP3 recording")
 _PROGRAM = FileType("application/x-executable", "a program")
 
 BY_MAGIC = (
-    Magic(b"\x89PNG\r\n\x1a\n", _PNG),
-    Magic(b"\x89PNG", _PNG),
-    Magic(b"\xff\xd8\xff", _JPEG),
-    Magic(b"GIF87a", _GIF, sure=False),
-    Magic(b"GIF89a", _GIF, sure=False),
-    Magic(b"II*\0", _TIFF),
-    Magic(b"MM\0*", _TIFF),
+    Magic(b"\x89PNG\r\n\x1a\n", PNG),
+    Magic(b"\x89PNG", PNG),
+    Magic(b"\xff\xd8\xff", JPEG),
+    Magic(b"GIF87a", GIF, sure=False),
+    Magic(b"GIF89a", GIF, sure=False),
+    Magic(b"II*\0", TIFF),
+    Magic(b"MM\0*", TIFF),
     Magic(b"WEBP", FileType("image/webp", "a WebP image"), offset=8, sure=False),
-    Magic(b"BM", FileType("image/bmp", "a BMP image"), sure=False),
+    Magic(b"BM", BMP, sure=False),
     Magic(b"AT&TFORM", FileType("image/vnd.djvu", "a DjVu document"), sure=False),
     Magic(b"WAVE", FileType("audio/wav", "a WAV recording"), offset=8, sure=False),
     Magic(b"AVI ", FileType("video/x-msvideo", "an AVI video"), offset=8, sure=False),
@@ -94,13 +101,13 @@ BY_MAGIC = (
     Magic(b"fLaC", FileType("audio/flac", "a FLAC recording"), sure=False),
     Magic(b"ID3", _MP3, sure=False),
     Magic(b"\x1aE\xdf\xa3", FileType("video/x-matroska", "a Matroska video")),
-    Magic(b"\x1f\x8b", _GZIP),
-    Magic(b"BZh", FileType("application/x-bzip2", "a bzip2 archive"), sure=False),
-    Magic(b"\xfd7zXZ\0", FileType("application/x-xz", "an xz archive")),
+    Magic(b"\x1f\x8b", GZIP),
+    Magic(b"BZh", BZIP2, sure=False),
+    Magic(b"\xfd7zXZ\0", XZ),
     Magic(b"(\xb5/\xfd", FileType("application/zstd", "a zstd archive")),
     Magic(b"7z\xbc\xaf\x27\x1c", FileType("application/x-7z-compressed", "a 7z archive")),
     Magic(b"Rar!\x1a\x07", _RAR),
-    Magic(b"ustar", FileType("application/x-tar", "a tar archive"), offset=257, sure=False),
+    Magic(b"ustar", TAR, offset=257, sure=False),
     Magic(b"\x7fELF", _PROGRAM),
     Magic(b"MZ", _PROGRAM, sure=False),
     Magic(b"SQLite format 3\0", FileType("application/vnd.sqlite3", "an SQLite database")),
@@ -112,11 +119,8 @@ BY_MAGIC = (
 NAMED_TEXT = {
     **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd", ".mdx"), MARKDOWN),
     **dict.fromkeys((".html", ".htm", ".xhtml"), HTML),
-    **dict.fromkeys(
-        (".txt", ".text", ".log", ".rst", ".org", ".tex", ".adoc", ".py", ".rs"), PLAIN
-    ),
-    **dict.fromkeys((".c", ".h", ".cpp", ".hpp", ".go", ".java", ".js", ".ts", ".rb"), PLAIN),
-    **dict.fromkeys((".sh", ".sql", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf"), PLAIN),
+    **dict.fromkeys((".txt", ".text", ".log", ".rst", ".tex", ".adoc"), PLAIN),
+    ".org": ORG,
     ".csv": CSV,
     ".tsv": TSV,
     ".json": JSON,
@@ -126,6 +130,7 @@ NAMED_TEXT = {
     ".xml": XML,
     ".svg": SVG,
     ".rtf": RTF,
-    ".eml": EMAIL,
+    **dict.fromkeys((".eml", ".mht", ".mhtml"), EMAIL),
+    ".mbox": MBOX,
 }
 """Which kind of text a suffix declares."""

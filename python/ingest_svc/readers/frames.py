@@ -11,10 +11,21 @@ import struct
 import msgspec
 
 from ingest_svc.readers.block import ParsedFile
+from ingest_svc.readers.source import ReadOptions
+from treespan.config import OcrConfig, ReadersConfig
 
 LENGTH = struct.Struct("<I")
 MAX_FRAME_BYTES = 512 << 20
 """No result is larger; the reader's own limits keep results far below it."""
+
+
+class Setup(msgspec.Struct, frozen=True, tag="setup"):
+    """What holds for all files of a process."""
+
+    limits: ReadersConfig
+    ocr: OcrConfig
+    nice: int = 0
+    """How far the process stands back behind other work of the machine."""
 
 
 class Job(msgspec.Struct, frozen=True, tag="job"):
@@ -25,6 +36,7 @@ class Job(msgspec.Struct, frozen=True, tag="job"):
     password: str = ""
     media_type: str = ""
     """How to read it, where its type is not to be found out."""
+    options: ReadOptions = ReadOptions()
 
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):
@@ -36,6 +48,22 @@ class Advanced(msgspec.Struct, frozen=True, tag="advanced"):
 
     done: int
     total: int
+
+
+class Look(msgspec.Struct, frozen=True, tag="look"):
+    """Have a vision service read this page; the process waits for `Seen`."""
+
+    picture: bytes
+    """A PNG."""
+
+
+class Seen(msgspec.Struct, frozen=True, tag="seen"):
+    """What a vision service read in a page."""
+
+    text: str = ""
+    """As Markdown."""
+    problem: str = ""
+    """Why nothing was read; empty where all went well."""
 
 
 class Finished(msgspec.Struct, frozen=True, tag="finished"):
@@ -54,14 +82,15 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
     """For unforeseen errors: their type and place in our code, never the text of a document."""
 
 
-Answer = Ready | Advanced | Finished | Failed
+Answer = Ready | Advanced | Look | Finished | Failed
 
 _decode_answer = msgspec.msgpack.Decoder(Answer).decode
 _decode_job = msgspec.msgpack.Decoder(Job).decode
+_decode_seen = msgspec.msgpack.Decoder(Seen).decode
 _encode = msgspec.msgpack.Encoder().encode
 
 
-def packed(message: Job | Answer) -> bytes:
+def packed(message: Job | Seen | Answer) -> bytes:
     """Return a message as bytes, without its length.
 
     Raises:
@@ -87,3 +116,8 @@ def answer(body: bytes) -> Answer:
 def job(body: bytes) -> Job:
     """Return a message of the pool."""
     return _decode_job(body)
+
+
+def seen(body: bytes) -> Seen:
+    """Return what the pool says to a `Look`."""
+    return _decode_seen(body)

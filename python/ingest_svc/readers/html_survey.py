@@ -60,6 +60,9 @@ class _Counts:
     first_headings: int = 0
     tables: int = 0
     blocks: int = 0
+    links: int = 0
+    own_links: int = 0
+    """Links to places of the same page."""
 
     def since(self, start: _Counts) -> _Counts:
         return _Counts(
@@ -69,6 +72,8 @@ class _Counts:
             self.first_headings - start.first_headings,
             self.tables - start.tables,
             self.blocks - start.blocks,
+            self.links - start.links,
+            self.own_links - start.own_links,
         )
 
     def copy(self) -> _Counts:
@@ -93,6 +98,8 @@ class _Landmark:
     in_main: bool
     is_header: bool
     inside: _Counts = field(default_factory=_Counts)
+    lists: list[int] = field(default_factory=list)
+    """Its lists."""
 
 
 class _Surveyor:
@@ -124,6 +131,11 @@ class _Surveyor:
             self.hidden.add(node.mem_id)
             return False
         self._count(tag)
+        if tag == "a":
+            self._counts.links += 1
+            self._counts.own_links += (attributes.get("href") or "").startswith("#")
+        elif tag in _MENUS and self._open:
+            self._open[-1].lists.append(node.mem_id)
         role = (attributes.get("role") or "").lower() if attributes else ""
         self._enter_region(node, _ROLES.get(role, tag))
         if tag == "table":
@@ -157,9 +169,10 @@ class _Surveyor:
         """Return the landmarks outside the main part and those that are mostly links."""
         has_main = self._main_characters > 0
         return frozenset(
-            landmark.node
+            node
             for landmark in self._landmarks
             if (has_main and not landmark.in_main) or _is_navigation(landmark)
+            for node in (landmark.lists if _is_contents(landmark) else [landmark.node])
         )
 
     def _text(self, node: LexborNode) -> None:
@@ -212,3 +225,12 @@ def _is_navigation(landmark: _Landmark) -> bool:
     if landmark.is_header and inside.first_headings:
         return False
     return inside.linked > _MOSTLY_LINKS * inside.characters
+
+
+def _is_contents(landmark: _Landmark) -> bool:
+    """Tell whether a landmark is the page's own table of contents: its heading is one of the page.
+
+    What it lists is on the page anyway.
+    """
+    inside = landmark.inside
+    return inside.headings == 1 and inside.own_links > max(2, 0.9 * inside.links)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ingest_svc.readers.block import Table
+from ingest_svc.readers.heads import names_figures
 from ingest_svc.readers.html_tags import BLOCKS, NEVER_SHOWN, lines, walk, words
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ def read_table(node: LexborNode, hidden: frozenset[int], most_cells: int) -> Gri
     heads = _head_rows(placed)
     header = [_head(placed[:heads], column) for column in columns]
     body = [[line.texts.get(column, "") for column in columns] for line in placed[heads:]]
+    if not heads and body and names_figures(body[0], body[1:]):
+        header, *body = body
     caption = " ".join(filter(None, [caption, *titles]))
     return Grid(Table(header, body, caption=caption), cells, is_cut)
 

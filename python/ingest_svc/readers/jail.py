@@ -8,12 +8,16 @@ them it is left out; the pool's wall clock works everywhere.
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import resource
 import signal
+import struct
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
@@ -50,6 +54,36 @@ def bound_processor(seconds: int) -> None:
     """Allow this much processor time from now on; beyond it the process is ended by SIGXCPU."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     _lower(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime) + 1 + seconds)
+
+
+PAGE = struct.Struct("<q")
+"""The number of the page under way, on the board that the pool can read when it is too late."""
+_board: mmap.mmap | None = None
+
+
+def bound_pages(board: int) -> None:
+    """Have `page_time` end this process: what a library does in C nothing else can stop.
+
+    Args:
+        board: Descriptor of a file of `PAGE.size` bytes that the pool holds too.
+    """
+    global _board
+    _board = mmap.mmap(board, PAGE.size)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+@contextmanager
+def page_time(seconds: float, number: int) -> Iterator[None]:
+    """Allow this much time for a page; beyond it a bounded process ends by SIGALRM."""
+    if _board is None:
+        yield
+        return
+    PAGE.pack_into(_board, 0, number)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _lower(limit: int, value: int) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,6 +22,7 @@ from ingest_svc.readers.block import Block, BlockKind, ParsedFile, Table
 from ingest_svc.readers.front_matter import split_front_matter
 from ingest_svc.readers.html import fragment_blocks
 from ingest_svc.readers.limits import ReaderLimits, too_large
+from ingest_svc.readers.markdown_brackets import bound_brackets
 from ingest_svc.readers.markdown_inline import (
     image_alts,
     inline_text,
@@ -33,6 +35,14 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _DEEP_QUOTE = re.compile(r"^((?:[ \t]{0,3}>){40})(?:[ \t]{0,3}>)+", re.MULTILINE)
+_DATES = {
+    "created": "created",
+    "date": "created",
+    "modified": "modified",
+    "updated": "modified",
+    "lastmod": "modified",
+}
+"""Fields of a front matter that are dates, and what they are called."""
 _LEVELS_PARSED = 4
 """The parser drops what is deeper than its limit: it gets this many times ours."""
 _FRAMES_PER_LEVEL = 8
@@ -42,12 +52,27 @@ def read_markdown(source: Source) -> ParsedFile:
     """Return the blocks of a Markdown text."""
     matter, body = split_front_matter(source.text.replace("\r\n", "\n").replace("\r", "\n"))
     tokens = _parse(_DEEP_QUOTE.sub(r"\1", body), source.limits)
+    dates = _dates(matter)
     return ParsedFile(
         blocks=_blocks(tokens, source.limits),
         media_type="text/markdown",
         title=matter.get("title", ""),
         metadata={key: value for key, value in matter.items() if key != "title"},
+        dates=dates,
     )
+
+
+def _dates(matter: dict[str, str]) -> dict[str, str]:
+    """Return the dates of a front matter; midnight and UTC where nothing else is said."""
+    dates: dict[str, str] = {}
+    for key, name in _DATES.items():
+        try:
+            stated = datetime.fromisoformat(matter.get(key, ""))
+        except ValueError:
+            continue
+        stated = stated if stated.tzinfo else stated.replace(tzinfo=UTC)
+        dates.setdefault(name, stated.isoformat().replace("+00:00", "Z"))
+    return dates
 
 
 def _parse(text: str, limits: ReaderLimits) -> list[Token]:
@@ -55,6 +80,7 @@ def _parse(text: str, limits: ReaderLimits) -> list[Token]:
     parser = MarkdownIt("commonmark", {"maxNesting": nesting}).enable(["table", "strikethrough"])
     footnote_plugin(parser, move_to_end=False)
     dollarmath_plugin(parser, allow_space=False, allow_digits=False, double_inline=True)
+    bound_brackets(parser, len(text))
     env: dict[str, Any] = {}
     frames = sys.getrecursionlimit()
     sys.setrecursionlimit(max(frames, nesting * _FRAMES_PER_LEVEL + 1000))

@@ -11,10 +11,11 @@ import contextlib
 from pathlib import Path
 
 from ingest_svc.readers.block import ParsedFile
-from ingest_svc.readers.frames import Job
+from ingest_svc.readers.frames import Job, Setup
 from ingest_svc.readers.limits import ReaderLimits
 from ingest_svc.readers.process import ReaderProcess, WorkerStartError
-from ingest_svc.readers.source import Progress
+from ingest_svc.readers.source import Progress, ReadOptions
+from treespan.config import OcrConfig
 from treespan.errors import FileProblem
 
 __all__ = ["ReaderPool", "WorkerStartError"]
@@ -23,9 +24,15 @@ __all__ = ["ReaderPool", "WorkerStartError"]
 class ReaderPool:
     """Reads files in processes of their own, a number of them at the same time."""
 
-    def __init__(self, workers: int, limits: ReaderLimits | None = None) -> None:
-        """Take the number of files read at the same time, at least 1, and the limits of each."""
-        self._limits = limits or ReaderLimits()
+    def __init__(
+        self,
+        workers: int,
+        limits: ReaderLimits | None = None,
+        ocr: OcrConfig | None = None,
+        nice: int = 0,
+    ) -> None:
+        """Take the number of files read at the same time, at least 1, and what holds for each."""
+        self._setup = Setup(limits or ReaderLimits(), ocr or OcrConfig(), nice)
         self._turns = asyncio.Semaphore(workers)
         self._idle: list[ReaderProcess] = []
         self._spare: asyncio.Task[None] | None = None
@@ -39,6 +46,7 @@ class ReaderPool:
         progress: Progress | None = None,
         *,
         media_type: str = "",
+        options: ReadOptions | None = None,
     ) -> ParsedFile:
         """Return what a file holds; where the caller is cancelled, the process is killed at once.
 
@@ -46,9 +54,11 @@ class ReaderPool:
             path: Where the bytes are.
             name: The declared name, which only chooses among kinds of text.
             password: Opens the file where it is encrypted.
-            progress: Called with the units done and all units, on the event loop.
+            progress: Called with the units done and all units, on the event loop; first with 0 of
+                0, when its turn has come.
             media_type: How to read it: "text/plain", "text/markdown" or "text/html", all in UTF-8;
                 empty to find out.
+            options: How to read it; None means the defaults.
 
         Raises:
             FileProblem: the file is empty, damaged, encrypted, of a type that is not read, or above
@@ -59,7 +69,11 @@ class ReaderPool:
             worker = await self._worker()
             is_healthy = False
             try:
-                parsed = await worker.read(Job(str(path), name, password, media_type), progress)
+                if progress is not None:
+                    progress(0, 0)  # its turn has come, whether or not its reader counts
+                parsed = await worker.read(
+                    Job(str(path), name, password, media_type, options or ReadOptions()), progress
+                )
                 is_healthy = True
             except FileProblem:
                 is_healthy = True
@@ -92,11 +106,11 @@ class ReaderPool:
                 worker = candidate
             else:
                 await candidate.end()
-        worker = worker or await ReaderProcess.start(self._limits)
+        worker = worker or await ReaderProcess.start(self._setup)
         if not self._idle and (self._spare is None or self._spare.done()):
             self._spare = asyncio.create_task(self._start_spare())
         return worker
 
     async def _start_spare(self) -> None:
         with contextlib.suppress(WorkerStartError):  # the next file's own start will say so
-            self._idle.append(await ReaderProcess.start(self._limits))
+            self._idle.append(await ReaderProcess.start(self._setup))

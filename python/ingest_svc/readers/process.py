@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import mmap
 import os
 import signal
 import sys
+import tempfile
 from asyncio.subprocess import PIPE, Process
 from pathlib import Path
 
@@ -15,15 +17,23 @@ import msgspec
 
 from ingest_svc.readers import frames
 from ingest_svc.readers.block import ParsedFile
-from ingest_svc.readers.limits import ReaderLimits, too_large
+from ingest_svc.readers.jail import PAGE
+from ingest_svc.readers.limits import too_large
+from ingest_svc.readers.ocr import VisionError
+from ingest_svc.readers.ocr.vision import text_of_picture
 from ingest_svc.readers.source import Progress
+from treespan.config import OcrConfig
 from treespan.errors import DamagedFile, FileProblem
 
 _log = logging.getLogger(__name__)
 _START_S = 60.0
 _DYING_S = 2.0
+_PNG = b"\x89PNG\r\n\x1a\n"
 _PIPE_BYTES = 1 << 20
-_KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "TMPDIR", "HOME")
+_KEPT_VARIABLES = (
+    *("PATH", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "TMPDIR", "HOME"),
+    "TESSDATA_PREFIX",
+)
 """Variables of the environment that a reader gets; secrets of the service are not among them."""
 
 _PROBLEMS = {problem.__name__: problem for problem in FileProblem.__subclasses__()}
@@ -36,32 +46,39 @@ class WorkerStartError(Exception):
 class ReaderProcess:
     """A reader process; one job at a time."""
 
-    def __init__(self, process: Process, limits: ReaderLimits) -> None:
-        """Take a process whose start was awaited; use `start`."""
+    def __init__(self, process: Process, setup: frames.Setup, board: mmap.mmap) -> None:
+        """Take a process whose start was awaited, and the board it writes on; use `start`."""
         self._process = process
-        self._limits = limits
+        self._limits = setup.limits
+        self._ocr = setup.ocr
+        self._board = board
         self.files = 0
         """Files it was given."""
 
     @classmethod
-    async def start(cls, limits: ReaderLimits) -> ReaderProcess:
+    async def start(cls, setup: frames.Setup) -> ReaderProcess:
         """Return a process that waits for jobs.
 
         Raises:
             WorkerStartError: it ended or was not ready in time.
         """
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-B", "-m", "ingest_svc.readers.worker", str(os.getpid())),
-            stdin=PIPE,
-            stdout=PIPE,
-            env=_environment(),
-            limit=_PIPE_BYTES,
-            start_new_session=True,  # an interrupt at the terminal is for the service alone
-        )
-        worker = cls(process, limits)
+        with tempfile.TemporaryFile() as file:
+            file.truncate(PAGE.size)
+            board = mmap.mmap(file.fileno(), PAGE.size)
+            numbers = (str(os.getpid()), str(file.fileno()))
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-B", "-m", "ingest_svc.readers.worker", *numbers),
+                stdin=PIPE,
+                stdout=PIPE,
+                env=_environment(),
+                limit=_PIPE_BYTES,
+                pass_fds=(file.fileno(),),
+                start_new_session=True,  # an interrupt at the terminal is for the service alone
+            )
+        worker = cls(process, setup, board)
         try:
             async with asyncio.timeout(_START_S):
-                await worker._send(msgspec.msgpack.encode(limits))
+                await worker._send(msgspec.msgpack.encode(setup))
                 await worker._received()
         except (TimeoutError, EOFError, OSError) as error:
             await worker.end()
@@ -126,6 +143,8 @@ class ReaderProcess:
             answer = frames.answer(await self._received())
             if isinstance(answer, frames.Finished | frames.Failed):
                 return answer
+            if isinstance(answer, frames.Look):
+                await self._send(frames.packed(await _seen(answer, self._ocr)))
             if progress is not None and isinstance(answer, frames.Advanced):
                 progress(answer.done, answer.total)
 
@@ -146,6 +165,9 @@ class ReaderProcess:
         """Return the file's problem for a process that ended by itself."""
         if status == -signal.SIGXCPU:
             return too_large(self._limits, "cpu_s")
+        if status == -signal.SIGALRM:
+            (page,) = PAGE.unpack_from(self._board)
+            return too_large(self._limits, "max_page_s", f"page {page}, which takes longer")
         if status == -signal.SIGKILL:
             return too_large(self._limits, "memory_bytes")
         how = signal.Signals(-status).name if status < 0 else f"exit status {status}"
@@ -154,6 +176,16 @@ class ReaderProcess:
             f"the reader crashed on this file ({how}), as damaged files make it, "
             f"or ones that need more memory than readers.memory_bytes = {limit}"
         )
+
+
+async def _seen(look: frames.Look, ocr: OcrConfig) -> frames.Seen:
+    """Return what a vision service reads in a page."""
+    if not ocr.vision_url or not look.picture.startswith(_PNG):
+        raise ValueError("a picture that nobody is to look at")
+    try:
+        return frames.Seen(await text_of_picture(look.picture, ocr))
+    except VisionError as error:
+        return frames.Seen(problem=str(error))
 
 
 def _environment() -> dict[str, str]:

@@ -19,12 +19,16 @@ from ingest_svc.readers.charset import Decoded, decode, unmistakable
 from ingest_svc.readers.filetypes import (
     BINARY,
     BY_MAGIC,
+    CODE,
     CSV,
     EMAIL,
     HTML,
     JSON,
+    JSON_LINES,
+    MBOX,
     NAMED_TEXT,
     NOTEBOOK,
+    ORG,
     PDF,
     PLAIN,
     RTF,
@@ -32,6 +36,7 @@ from ingest_svc.readers.filetypes import (
     XML,
     FileType,
 )
+from ingest_svc.readers.source_code import language_of_code
 
 _PDF_BYTES = 1024
 _HEAD_BYTES = 64 << 10
@@ -44,6 +49,9 @@ _HTML_START = re.compile(r"<!doctype\s+html\b|<(?:html|head|body)[\s>]", re.IGNO
 _XML_START = re.compile(r"\s*<\?xml[\s?]|<!doctype\s+\w|<svg[\s>]", re.IGNORECASE)
 _SVG_START = re.compile(r"(?:<!doctype\s+svg[^>]*>\s*)?<svg[\s>]|<!doctype\s+svg", re.IGNORECASE)
 _MAIL_HEADER = re.compile(r"([A-Za-z][A-Za-z0-9-]*):[ \t]?.*(?:\n[ \t].*)*\n")
+_MAILBOX_START = re.compile(r"From [^\n]{1,200}\d\d:\d\d[^\n]{0,200}\n[A-Za-z][A-Za-z0-9-]*:")
+_ORG_START = re.compile(r"\s*#\+(?:title|author|startup|options):", re.IGNORECASE)
+_QUOTED_CELL = re.compile(r'(?<![^,;\t\n])"[^"]*"')
 _MAIL_NAMES = frozenset({"from", "to", "subject", "date", "cc", "reply-to"})
 _MAIL_MARKS = frozenset({"mime-version", "received", "message-id", "return-path", "content-type"})
 
@@ -64,16 +72,24 @@ def sniff(data: bytes, name: str) -> Sniffed:
         name: Its declared name; only the suffix is looked at, and only for text.
     """
     named = NAMED_TEXT.get(PurePath(name).suffix.lower())
+    if named is None and language_of_code(name):
+        named = CODE
     if binary := _by_magic(data, named):
         return Sniffed(binary)
     if not _may_be_text(data):
-        return Sniffed(BINARY)
+        return Sniffed(_not_text_type(data))
     head = decode(data[:_HEAD_BYTES]).text
     markup = named in (HTML, XML) or bool(_HTML_START.match(head) or _XML_START.match(head))
     decoded = decode(data, markup=markup)
     if _looks_garbled(decoded):
-        return Sniffed(BINARY)
+        return Sniffed(_not_text_type(data))
     return Sniffed(_text_type(decoded.text, named), decoded)
+
+
+def _not_text_type(data: bytes) -> FileType:
+    """Return the type of bytes that are no text: a mail may hold files as they are."""
+    head = data[:_HEAD_BYTES].decode("latin-1").replace("\r\n", "\n")
+    return EMAIL if _is_mail(head, None) else BINARY
 
 
 def _by_magic(data: bytes, named: FileType | None) -> FileType | None:
@@ -145,6 +161,8 @@ def _text_type(text: str, named: FileType | None) -> FileType:
         return XML
     if _is_mail(head, named):
         return EMAIL
+    if _MAILBOX_START.match(head):
+        return MBOX
     if named is not None:
         return named
     return _unnamed_text_type(text)
@@ -158,10 +176,25 @@ def _unnamed_text_type(text: str) -> FileType:
         except RecursionError:
             return JSON
         except ValueError:
-            pass
+            if _is_json_lines(text):
+                return JSON_LINES
         else:
             return NOTEBOOK if isinstance(value, dict) and "nbformat" in value else JSON
-    return CSV if _is_table(text[:_HEAD_CHARACTERS]) else PLAIN
+    head = text[:_HEAD_CHARACTERS]
+    if _ORG_START.match(head):
+        return ORG
+    if language_of_code("", head):
+        return CODE
+    return CSV if _is_table(head) else PLAIN
+
+
+def _is_json_lines(text: str) -> bool:
+    """Tell whether the first two lines that are not blank are JSON objects or lists."""
+    lines = [line for line in text[:_HEAD_CHARACTERS].split("\n") if line.strip()][:2]
+    try:
+        return len(lines) == 2 and all(isinstance(json.loads(line), dict | list) for line in lines)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _is_mail(head: str, named: FileType | None) -> bool:
@@ -176,7 +209,8 @@ def _is_mail(head: str, named: FileType | None) -> bool:
 
 def _is_table(head: str) -> bool:
     """Tell whether all lines have the same number of commas, semicolons or tabs outside quotes."""
-    lines = [re.sub(r'"[^"\n]*"', "", line) for line in head.splitlines()[:200] if line.strip()]
+    plain = _QUOTED_CELL.sub("", head)
+    lines = [line for line in plain.splitlines()[:200] if line.strip()]
     if len(lines) < 2:
         return False
     return any(

@@ -25,13 +25,18 @@ class _Command(NamedTuple):
 
 _COMMANDS: Final = {
     "serve": _Command("treespan.cli.serve", "Start the ingest and search services."),
-    "ingest": _Command("treespan.cli.ingest", "Ingest files and folders."),
+    "ingest": _Command(
+        "treespan.cli.ingest", "Ingest files, folders and addresses, or follow a folder."
+    ),
+    "operations": _Command("treespan.cli.operations", "Show, watch and cancel ingests."),
     "search": _Command("treespan.cli.search", "Search, and show every hit with its context."),
     "explain": _Command("treespan.cli.explain", "Search, and draw how each context was grown."),
     "tree": _Command("treespan.cli.tree", "Draw an artifact's tree."),
     "artifacts": _Command("treespan.cli.catalogue", "List the artifacts of a collection."),
     "collections": _Command("treespan.cli.catalogue", "List the collections."),
-    "update": _Command("treespan.cli.update", "Change an artifact's metadata or file name."),
+    "update": _Command(
+        "treespan.cli.update", "Change an artifact's metadata, summary or file name."
+    ),
     "delete": _Command("treespan.cli.delete", "Delete artifacts, by name or by filter."),
     "status": _Command("treespan.cli.status", "Say what both services are, hold and allow."),
     "models": _Command("treespan.cli.models", "Convert, list and check embedding models."),
@@ -130,7 +135,7 @@ def main(
 ) -> None:
     """Turn files into document trees, and search them with the context around each hit.
 
-    Exit codes: 0 all went well, 1 something failed, 2 wrong usage or no server.
+    Exit codes: 0 all went well, 1 something failed, 2 wrong usage or no server, 130 interrupted.
     """
     if ingest_address is None or search_address is None:
         settings = _settings()

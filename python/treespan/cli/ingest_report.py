@@ -1,138 +1,59 @@
-"""How an ingest of several files is shown: bars while it runs, a line a file, a summary."""
+"""What became of an ingest of several files: a line a file, and tables at the end."""
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from typing import TYPE_CHECKING, Final, Self
 
-from rich.filesize import decimal
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Column
+import click
 from rich.text import Text
 
+from treespan.cli.bars import Bars
 from treespan.cli.plain import plain
-from treespan.cli.screen import counted, one_line, table
+from treespan.cli.screen import counted, echo_json, one_line, row, screen, show
 from treespan.cli.uploads import Result
-from treespan.v1.ingest_service_pb2 import Progress as IngestProgress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from types import TracebackType
 
-    from rich.console import Console
-    from rich.table import Table
-
-    from treespan.cli.files import Source
+    from treespan.cli.files import LeftOut
     from treespan.cli.plain import Json
     from treespan.cli.uploads import Outcome
 
-_STYLES: Final = {Result.OK: "green", Result.ALREADY_THERE: "cyan", Result.FAILED: "bold red"}
-_STAGES: Final = {
-    number: name.removeprefix("STAGE_").lower() for name, number in IngestProgress.Stage.items()
+_STYLES: Final = {
+    Result.OK: "green",
+    Result.ALREADY_THERE: "cyan",
+    Result.FAILED: "bold red",
+    Result.CANCELLED: "yellow",
+    Result.DELETED: "magenta",
 }
-_UNITS: Final = {
-    IngestProgress.STAGE_READING: "pages",
-    IngestProgress.STAGE_EMBEDDING: "chunks",
-}
-
-
-class Bars:
-    """A bar for all files and one for each under way; nothing where the console is no terminal."""
-
-    def __init__(self, console: Console, files: int, *, shown: bool) -> None:
-        """Take the console that the bars share with the lines printed above them."""
-        self._bars = Progress(
-            TextColumn(
-                "{task.description}",
-                markup=False,
-                table_column=Column(no_wrap=True, overflow="ellipsis", max_width=40),
-            ),
-            TextColumn(
-                "{task.fields[stage]}",
-                markup=False,
-                style="cyan",
-                table_column=Column(min_width=max(map(len, _STAGES.values()))),
-            ),
-            BarColumn(bar_width=30),
-            TextColumn("{task.fields[amount]}", markup=False),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            disable=not (shown and console.is_terminal),
-        )
-        self._files = files
-        self._all = self._bars.add_task(
-            "all files", total=files, stage="", amount=f"0/{files} files"
-        )
-        self._tasks: dict[Source, TaskID] = {}
-
-    def __enter__(self) -> Self:
-        """Show the bars."""
-        self._bars.start()
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Take the bars away."""
-        self._bars.stop()
-
-    def started(self, source: Source) -> None:
-        """Show a bar for a file."""
-        self._tasks[source] = self._bars.add_task(
-            one_line(source.file_name), total=None, stage="", amount=""
-        )
-
-    def progressed(self, source: Source, progress: IngestProgress) -> None:
-        """Move a file's bar."""
-        self._bars.update(
-            self._tasks[source],
-            # 0 says that the number is not known yet: a bar that only moves.
-            total=progress.total or None,
-            completed=progress.done,
-            stage=_STAGES.get(progress.stage, ""),
-            amount=amount(progress),
-        )
-
-    def finished(self, outcome: Outcome) -> None:
-        """Take a file's bar away and move the one for all."""
-        self._bars.remove_task(self._tasks.pop(outcome.source))
-        self._bars.advance(self._all)
-        done = int(self._bars.tasks[0].completed)
-        self._bars.update(self._all, amount=f"{done}/{self._files} files")
-
-
-def amount(progress: IngestProgress) -> str:
-    """Return how much is done of how much, in the stage's unit."""
-    if progress.stage == IngestProgress.STAGE_RECEIVING:
-        return f"{decimal(progress.done)} of {decimal(progress.total)}"
-    unit = _UNITS.get(progress.stage)
-    if unit is None:
-        return ""
-    return f"{progress.done:,} of {progress.total:,} {unit}" if progress.total else ""
+_ALWAYS: Final = (Result.OK, Result.ALREADY_THERE, Result.FAILED)
+_RARELY: Final = (Result.CANCELLED, Result.DELETED)
 
 
 def outcome_lines(outcome: Outcome) -> Iterator[Text]:
-    """Yield what became of a file, then what a reader should know of it."""
-    name = one_line(outcome.source.file_name)
-    line = Text.assemble((outcome.result.value, _STYLES[outcome.result]), f"  {name}  ")
+    """Yield what became of a source, then what a reader should know of it."""
+    name = one_line(outcome.source.file_name or outcome.source.uri)
+    line = Text.assemble((outcome.result.value, _STYLES[outcome.result]), f"  {name}")
     artifact = outcome.artifact
     if artifact is None:
-        yield line.append(f"{outcome.reason}: {one_line(outcome.message)}")
+        yield line.append(
+            f"  {outcome.reason}: {one_line(outcome.message)}" if outcome.reason else ""
+        )
         return
     pages = counted(artifact.page_count, "page") + ", " if artifact.page_count else ""
     chunks, tokens = counted(artifact.chunk_count, "chunk"), counted(artifact.token_count, "token")
-    yield line.append(f"{pages}{chunks}, {tokens}, {outcome.seconds:.1f} s", style="dim")
+    yield line.append(f"  {pages}{chunks}, {tokens}, {outcome.seconds:.1f} s", style="dim")
     for warning in artifact.warnings:
         yield Text(f"    ! {warning.kind}: {one_line(warning.message)}", style="yellow")
 
 
 def outcome_json(outcome: Outcome) -> Json:
-    """Return what became of a file as JSON."""
+    """Return what became of a source as JSON."""
     return {
-        "path": str(outcome.source.path),
+        "path": outcome.source.place,
         "name": outcome.source.artifact,
         "result": outcome.result.name,
         "reason": outcome.reason,
@@ -142,16 +63,97 @@ def outcome_json(outcome: Outcome) -> Json:
     }
 
 
-def summary(ended: Sequence[Outcome], seconds: float) -> Table:
-    """Return the table at the end: files by result, and what the artifacts hold."""
-    artifacts = [outcome.artifact for outcome in ended if outcome.artifact]
-    numbers = (*(result.value for result in Result), "pages", "chunks", "tokens", "seconds")
-    shown = table(*numbers, numbers=numbers)
-    shown.add_row(
-        *(f"{sum(outcome.result is result for outcome in ended):,}" for result in Result),
-        f"{sum(artifact.page_count for artifact in artifacts):,}",
-        f"{sum(artifact.chunk_count for artifact in artifacts):,}",
-        f"{sum(artifact.token_count for artifact in artifacts):,}",
-        f"{seconds:.1f}",
-    )
-    return shown
+def left_out_json(left_out: LeftOut) -> Json:
+    """Return a file that is passed over as JSON."""
+    return {"path": str(left_out.path), "name": "", "result": "SKIPPED", "reason": left_out.reason}
+
+
+class Report:
+    """Tells what becomes of each source, and at the end of all; keeps numbers only."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        """Take the form: lines for people and tables, or a JSON object a line."""
+        self._as_json = as_json
+        self._console = screen()
+        self._started = time.monotonic()
+        self._results: Counter[Result] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._left_out: set[LeftOut] = set()
+        self._failed: set[str] = set()
+        self._pages = self._chunks = self._tokens = 0
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Write the tables, also where the run ends with an error."""
+        if not self._as_json and (self._results or self._left_out):
+            self._write_tables()
+
+    @property
+    def failed(self) -> bool:
+        """Whether a source has failed and not succeeded since."""
+        return bool(self._failed)
+
+    def bars(self, files: int) -> Bars:
+        """Return bars for this many sources."""
+        return Bars(self._console, files, shown=not self._as_json)
+
+    def left_out(self, passed_over: Iterable[LeftOut]) -> None:
+        """Take note of files that are passed over; in JSON each is a line, once."""
+        for one in passed_over:
+            if one in self._left_out:
+                continue
+            self._left_out.add(one)
+            self._reasons[one.reason] += 1
+            if self._as_json:
+                echo_json(left_out_json(one))
+
+    def add(self, outcome: Outcome) -> None:
+        """Tell what became of a source."""
+        self._count(outcome)
+        if self._as_json:
+            echo_json(outcome_json(outcome))
+            return
+        for line in outcome_lines(outcome):
+            self._console.print(line, soft_wrap=True)
+
+    def notice(self, text: str) -> None:
+        """Tell something about the run itself."""
+        click.echo(text, err=True)
+
+    def _count(self, outcome: Outcome) -> None:
+        self._results[outcome.result] += 1
+        if outcome.result is Result.FAILED:
+            self._failed.add(outcome.source.place)
+        else:
+            self._failed.discard(outcome.source.place)
+        if outcome.result is Result.OK and outcome.artifact:
+            self._pages += outcome.artifact.page_count
+            self._chunks += outcome.artifact.chunk_count
+            self._tokens += outcome.artifact.token_count
+
+    def _write_tables(self) -> None:
+        seconds = max(time.monotonic() - self._started, 1e-3)
+        seen = self._results.total() - self._results[Result.DELETED] + len(self._left_out)
+        files = {"files": seen}
+        files |= {result.value: self._results[result] for result in _ALWAYS}
+        files["skipped"] = len(self._left_out)
+        files |= {one.value: self._results[one] for one in _RARELY if self._results[one]}
+        amounts = {"pages": self._pages, "chunks": self._chunks, "tokens": self._tokens}
+        speeds = {"files": self._results[Result.OK], "pages": self._pages, "chunks": self._chunks}
+        per_second = {f"{name}/s": f"{count / seconds:,.1f}" for name, count in speeds.items()}
+        self._console.print()
+        show(row({name: f"{count:,}" for name, count in files.items()}))
+        self._console.print()
+        counts = {name: f"{count:,}" for name, count in amounts.items()}
+        show(row(counts | {"seconds": f"{seconds:.1f}"} | per_second))
+        if self._reasons:
+            told = ", ".join(f"{count:,} {why}" for why, count in self._reasons.most_common())
+            self._console.print(f"\nskipped: {told}", soft_wrap=True)

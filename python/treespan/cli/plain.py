@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from google.protobuf.descriptor import EnumDescriptor
     from google.protobuf.message import Message
+
+_METADATA: Final = ("metadata", "file_metadata")
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -33,8 +35,11 @@ def plain(message: Message) -> dict[str, Json]:
 
 def _field(message: Message, field: FieldDescriptor) -> Json:
     value = getattr(message, field.name)
-    if field.name == "metadata":
+    if field.name in _METADATA:
         return {key: _metadata(item) for key, item in sorted(metadata_of(value).items())}
+    if field.message_type is not None and field.message_type.GetOptions().map_entry:
+        values = field.message_type.fields_by_name["value"]
+        return {str(key): _value(values, value[key]) for key in sorted(value)}
     if field.is_repeated:
         return [_value(field, item) for item in value]
     if field.has_presence and not message.HasField(field.name):

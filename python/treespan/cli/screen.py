@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from treespan.cli.plain import Json
 
@@ -78,6 +78,13 @@ def table(*columns: str, numbers: tuple[str, ...] = ()) -> Table:
             overflow="fold",
             no_wrap=column in numbers,
         )
+    return made
+
+
+def row(cells: Mapping[str, str]) -> Table:
+    """Return a table of one row of numbers, by the names of their columns."""
+    made = table(*cells, numbers=tuple(cells))
+    made.add_row(*cells.values())
     return made
 
 

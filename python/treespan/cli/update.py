@@ -1,4 +1,4 @@
-"""`treespan update`: an artifact's metadata and file name, changed in place."""
+"""`treespan update`: an artifact's metadata, summary and file name, changed in place."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from treespan.cli.screen import echo_json, one_line
     help="Remove a key of the metadata. May be repeated.",
 )
 @click.option("--file-name", metavar="NAME", help="Name of the file.")
+@click.option("--summary", metavar="TEXT", help="Summary for routing.")
 @json_option
 @pass_connection
 def update(
@@ -38,21 +39,27 @@ def update(
     pairs: tuple[str, ...],
     unset: tuple[str, ...],
     file_name: str | None,
+    summary: str | None,
     as_json: bool,
 ) -> None:
-    """Change the metadata or the file name of ARTIFACT; nothing is read or embedded anew.
+    """Change metadata, summary or file name of ARTIFACT; nothing is read or embedded anew.
 
     Keys that are not named stay as they are.
     """
-    if not pairs and not unset and file_name is None:
-        raise click.UsageError("nothing to change; give --set, --unset or --file-name")
+    if not pairs and not unset and file_name is None and summary is None:
+        raise click.UsageError("nothing to change; give --set, --unset, --summary or --file-name")
     metadata = metadata_of_pairs("--set", pairs)
     both = sorted(metadata.keys() & set(unset))
     if both:
         raise click.UsageError(f"{both[0]!r} is given to --set and to --unset; give it to one")
     with connection.client() as client:
         answer = client.update_artifact(
-            artifact, collection, file_name=file_name, metadata=metadata, remove=unset
+            artifact,
+            collection,
+            file_name=file_name,
+            summary=summary,
+            metadata=metadata,
+            remove=unset,
         )
     if as_json:
         echo_json(plain(answer))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 import grpc
 
+from treespan.client.blocking_ingest import IngestCalls
 from treespan.client.channel import INGEST_ADDRESS, SEARCH_ADDRESS, call_metadata, channel_options
 from treespan.client.failures import error_of_item, translated
 from treespan.client.health import HEALTH_CHECK, health_request, is_ready
@@ -18,9 +17,7 @@ from treespan.client.requests import (
     expand_request,
     list_request,
     search_request,
-    text_request,
 )
-from treespan.client.upload import POLL_S, Upload, upload_header
 from treespan.errors import CollectionExists, TreespanError
 from treespan.v1 import ingest_service_pb2 as ingest_pb2
 from treespan.v1 import search_service_pb2 as search_pb2
@@ -28,7 +25,7 @@ from treespan.v1.ingest_service_pb2_grpc import IngestServiceStub
 from treespan.v1.search_service_pb2_grpc import SearchServiceStub
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from types import TracebackType
 
     from treespan.client.health import Service
@@ -41,12 +38,12 @@ Req = TypeVar("Req")
 Resp = TypeVar("Resp")
 
 
-class Client:
+class Client(IngestCalls):
     """Calls both services, each over one channel, opened at the first call.
 
     Methods raise the classes of `treespan.errors`: `NotServing` where nobody answers,
-    `DeadlineExceeded` where nobody answers in time. While a server is unavailable, reads are tried
-    up to three times, writes once.
+    `DeadlineExceeded` where nobody answers in time. While a server is unavailable, reads of one
+    answer are tried up to three times, streams and writes once; `wait_operation` outlives that.
     """
 
     def __init__(
@@ -145,66 +142,6 @@ class Client:
 
     # Artifacts
 
-    def ingest_file(
-        self,
-        path: str | Path,
-        collection: str,
-        artifact: str | None = None,
-        *,
-        file_name: str | None = None,
-        metadata: MetadataInput | None = None,
-        password: str | None = None,
-        progress: Callable[[ingest_pb2.Progress], None] | None = None,
-    ) -> ingest_pb2.IngestFileResponse:
-        """Ingest a file from disk and return when it is searchable.
-
-        Artifact and file name are the path's last part unless given. `progress` is called about
-        seven times a second with the stage that the ingest is in.
-
-        Raises:
-            OSError: the file cannot be read.
-            FileProblem: the server does not take the file; the class says why.
-        """
-        name = Path(path).name
-        header = upload_header(collection, artifact or name, file_name or name, metadata, password)
-        return self._upload(Upload.of_file(path, header), collection, artifact or name, progress)
-
-    def ingest_bytes(
-        self,
-        data: bytes,
-        collection: str,
-        artifact: str,
-        *,
-        file_name: str | None = None,
-        metadata: MetadataInput | None = None,
-        password: str | None = None,
-        progress: Callable[[ingest_pb2.Progress], None] | None = None,
-    ) -> ingest_pb2.IngestFileResponse:
-        """Ingest a file held in memory; otherwise as `ingest_file`."""
-        header = upload_header(collection, artifact, file_name or artifact, metadata, password)
-        return self._upload(Upload.of_bytes(data, header), collection, artifact, progress)
-
-    def ingest_text(
-        self,
-        text: str,
-        collection: str,
-        artifact: str,
-        *,
-        media_type: str = "text/plain",
-        metadata: MetadataInput | None = None,
-    ) -> ingest_pb2.IngestTextResponse:
-        """Ingest a text of at most 1 MiB and return when it is searchable."""
-        request = text_request(text, collection, artifact, media_type, metadata)
-        with translated(self.ingest_address):
-            return self._ingest.IngestText(
-                request, timeout=self._ingest_timeout_s, metadata=self._metadata
-            )
-
-    def get_artifact(self, artifact: str, collection: str) -> ingest_pb2.Artifact:
-        """Return an artifact, with the progress of an ingest under way."""
-        request = ingest_pb2.GetArtifactRequest(collection=collection, artifact=artifact)
-        return self._ask_ingest(self._ingest.GetArtifact, request).artifact
-
     def list_artifacts(
         self, collection: str, *, where: WhereInput | None = None
     ) -> Iterator[ingest_pb2.Artifact]:
@@ -233,17 +170,23 @@ class Client:
         collection: str,
         *,
         file_name: str | None = None,
+        summary: str | None = None,
         metadata: MetadataInput | None = None,
         remove: Iterable[str] = (),
         replace: bool = False,
     ) -> ingest_pb2.UpdateArtifactResponse:
-        """Change an artifact's file name and metadata; nothing is read or embedded anew.
+        """Change an artifact's file name, summary and metadata; nothing is read or embedded anew.
 
         Keys in `metadata` are set, those in `remove` removed, and all others kept; with `replace`
         the metadata given takes the place of all there was.
         """
         request = artifact_update(
-            artifact, collection, file_name, metadata, remove, replace=replace
+            artifact,
+            collection,
+            {"file_name": file_name, "summary": summary},
+            metadata,
+            remove,
+            replace=replace,
         )
         return self._ask_ingest(self._ingest.UpdateArtifact, request)
 
@@ -268,7 +211,7 @@ class Client:
         return self._ask_ingest(self._ingest.BatchDeleteArtifacts, request)
 
     def get_node(self, node_id: str, collection: str) -> ingest_pb2.GetNodeResponse:
-        """Return one node and the artifact that holds it."""
+        """Return one node, what is embedded for it, and the artifact that holds it."""
         request = ingest_pb2.GetNodeRequest(collection=collection, node_id=node_id)
         return self._ask_ingest(self._ingest.GetNode, request)
 
@@ -334,42 +277,6 @@ class Client:
         with translated(address):
             return check(health_request(service), timeout=self._timeout_s)
 
-    def _ask_ingest(self, method: grpc.UnaryUnaryMultiCallable[Req, Resp], request: Req) -> Resp:
-        with translated(self.ingest_address):
-            return method(request, timeout=self._timeout_s, metadata=self._metadata)
-
     def _ask_search(self, method: grpc.UnaryUnaryMultiCallable[Req, Resp], request: Req) -> Resp:
         with translated(self.search_address):
             return method(request, timeout=self._timeout_s, metadata=self._metadata)
-
-    def _upload(
-        self,
-        upload: Upload,
-        collection: str,
-        artifact: str,
-        progress: Callable[[ingest_pb2.Progress], None] | None,
-    ) -> ingest_pb2.IngestFileResponse:
-        with closing(upload), translated(self.ingest_address):
-            call = self._ingest.IngestFile.future(
-                upload, timeout=self._ingest_timeout_s, metadata=self._metadata
-            )
-            try:
-                if progress is None:
-                    return call.result()
-                while True:
-                    try:
-                        return call.result(timeout=POLL_S)
-                    except grpc.FutureTimeoutError:
-                        progress(self._progress(upload, collection, artifact))
-            finally:
-                call.cancel()
-
-    def _progress(self, upload: Upload, collection: str, artifact: str) -> ingest_pb2.Progress:
-        if not upload.is_sent:
-            return upload.progress()
-        try:
-            known = self.get_artifact(artifact, collection)
-        except TreespanError:
-            # The ingest itself will say what is wrong, if anything is.
-            return upload.progress()
-        return known.progress if known.HasField("progress") else upload.progress()

@@ -25,7 +25,7 @@ _RETRY: Final = {
 
 @cache
 def service_config() -> str:
-    """Return the gRPC service config: reads are tried again on UNAVAILABLE, writes never."""
+    """Return the gRPC service config: reads of one answer are tried again on UNAVAILABLE alone."""
     retried = {"name": _pure_reads(), "retryPolicy": _RETRY}
     return json.dumps(
         {"methodConfig": [retried], "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}}
@@ -38,6 +38,8 @@ def channel_options() -> list[tuple[str, int | str]]:
         ("grpc.service_config", service_config()),
         ("grpc.keepalive_time_ms", 30_000),
         ("grpc.keepalive_timeout_ms", 10_000),
+        # A server that restarts is found again soon.
+        ("grpc.max_reconnect_backoff_ms", 2_000),
         # The server refuses what is above its own limit, with a sentence that says so.
         ("grpc.max_receive_message_length", 64 * 1024 * 1024),
     ]
@@ -56,4 +58,6 @@ def _pure_reads() -> list[dict[str, str]]:
         for service in services
         for method in service.methods
         if method.GetOptions().idempotency_level == MethodOptions.NO_SIDE_EFFECTS
+        # A stream that gRPC tries again for itself may never end where its server was killed.
+        and not method.server_streaming
     ]

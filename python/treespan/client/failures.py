@@ -18,6 +18,7 @@ from treespan.errors import TreespanError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from treespan.v1.ingest_service_pb2 import OperationError
     from treespan.v1.search_service_pb2 import Failure
 
 DOMAIN: Final = "treespan"
@@ -65,8 +66,8 @@ def error_of_call(error: grpc.RpcError, address: str) -> TreespanError:
     return _error_without_reason(call.code(), message, details, address)
 
 
-def error_of_item(failure: Failure) -> TreespanError:
-    """Return the error that the failed item of a batch stands for."""
+def error_of_item(failure: Failure | OperationError) -> TreespanError:
+    """Return the error that the failed item of a batch, or a failed operation, stands for."""
     if failure.reason in errors_by_reason():
         return _error(_Details(reason=failure.reason), failure.message)
     return TreespanError(f"{Code.Name(failure.code)}: {failure.message}")

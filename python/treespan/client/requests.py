@@ -17,7 +17,6 @@ from treespan.v1.ingest_service_pb2 import (
     Artifact,
     BatchDeleteArtifactsRequest,
     Collection,
-    IngestTextRequest,
     ListArtifactsRequest,
     UpdateArtifactRequest,
     UpdateCollectionRequest,
@@ -25,7 +24,7 @@ from treespan.v1.ingest_service_pb2 import (
 from treespan.v1.search_service_pb2 import ContextOptions, ExpandRequest, SearchRequest, Vector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -37,8 +36,6 @@ Query: TypeAlias = "str | Sequence[float] | NDArray[np.float32]"
 """A question or words, or a vector made by the collection's embedding model."""
 
 Mode: TypeAlias = Literal["none", "tree", "sentence-window", "linear", "parent"]
-
-MAX_TEXT_BYTES = 1024 * 1024
 
 
 class ContextKeywords(TypedDict, total=False):
@@ -113,24 +110,6 @@ def expand_request(
     )
 
 
-def text_request(
-    text: str, collection: str, artifact: str, media_type: str, metadata: MetadataInput | None
-) -> IngestTextRequest:
-    """Return a request of IngestText; raises `InvalidField` for more than 1 MiB."""
-    size = len(text.encode())
-    if size > MAX_TEXT_BYTES:
-        raise InvalidField(
-            "text", f"it has {size:,} bytes of UTF-8, at most {MAX_TEXT_BYTES:,}; use ingest_bytes"
-        )
-    return IngestTextRequest(
-        collection=collection,
-        artifact=artifact,
-        text=text,
-        media_type=media_type,
-        metadata=metadata_values(metadata or {}),
-    )
-
-
 def collection_update(
     collection: str, display_name: str | None, chunk_tokens: int | None
 ) -> UpdateCollectionRequest:
@@ -180,13 +159,13 @@ def delete_request(
 def artifact_update(
     artifact: str,
     collection: str,
-    file_name: str | None,
+    texts: Mapping[str, str | None],
     metadata: MetadataInput | None,
     remove: Iterable[str],
     *,
     replace: bool,
 ) -> UpdateArtifactRequest:
-    """Return a request that changes what is given.
+    """Return a request that changes what is given; `texts` are `file_name` and `summary`.
 
     Raises:
         InvalidField: nothing is given, or a key is to be both set and removed.
@@ -200,13 +179,19 @@ def artifact_update(
         raise InvalidField("metadata", "replace=True needs the metadata to put in place")
     if replace and removed:
         raise InvalidField("remove", "replace=True removes every key that is not given")
-    paths = ["file_name"] if file_name is not None else []
+    paths = [name for name, text in texts.items() if text is not None]
     paths += ["metadata"] if replace else [f"metadata.{key}" for key in (*given, *removed)]
     if not paths:
-        raise InvalidField("update_mask", "nothing to change; give file_name, metadata or remove")
+        raise InvalidField(
+            "update_mask", "nothing to change; give file_name, summary, metadata or remove"
+        )
     return UpdateArtifactRequest(
         artifact=Artifact(
-            artifact=artifact, collection=collection, file_name=file_name or "", metadata=given
+            artifact=artifact,
+            collection=collection,
+            file_name=texts.get("file_name") or "",
+            summary=texts.get("summary") or "",
+            metadata=given,
         ),
         update_mask=FieldMask(paths=paths),
     )

@@ -9,13 +9,12 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final, Self
 
-from treespan.client.metadata import metadata_values
-from treespan.v1.ingest_service_pb2 import IngestFileHeader, IngestFileRequest, Progress
+from treespan.v1.ingest_service_pb2 import IngestFileRequest, Progress
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-    from treespan.client.metadata import MetadataInput
+    from treespan.v1.ingest_service_pb2 import IngestFileHeader
 
 PART_BYTES: Final = 512 * 1024
 POLL_S: Final = 0.15
@@ -34,6 +33,7 @@ class Upload:
         self._file = file
         self._lock = Lock()
         self._header: IngestFileHeader | None = header
+        self.collection, self.artifact = header.collection, header.artifact
         self.sent_bytes = 0
         header.content_sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         header.size_bytes = self.size_bytes = file.seek(0, io.SEEK_END)
@@ -78,23 +78,6 @@ class Upload:
         """Close the file."""
         with self._lock:
             self._file.close()
-
-
-def upload_header(
-    collection: str,
-    artifact: str,
-    file_name: str,
-    metadata: MetadataInput | None,
-    password: str | None,
-) -> IngestFileHeader:
-    """Return a header without size and hash, which `Upload` adds."""
-    return IngestFileHeader(
-        collection=collection,
-        artifact=artifact,
-        file_name=file_name,
-        metadata=metadata_values(metadata or {}),
-        password=password or "",
-    )
 
 
 async def messages(upload: Upload) -> AsyncIterator[IngestFileRequest]:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 
-def mask_of(ids: Sequence[Sequence[int]]) -> Mask:
+def mask_of(ids: Sequence[NDArray[np.uint32]]) -> Mask:
     """Return [batch, seq]: where a text has a token."""
     lengths = np.array([len(row) for row in ids])
     mask: Mask = np.arange(lengths.max()) < lengths[:, None]
     return mask
 
 
-def padded_inputs(ids: Sequence[Sequence[int]], mask: Mask, pad_id: int) -> dict[str, Any]:
+def padded_inputs(ids: Sequence[NDArray[np.uint32]], mask: Mask, pad_id: int) -> dict[str, Any]:
     """Return the inputs of the padded form, int64 [batch, seq]."""
     padded = np.full(mask.shape, pad_id, np.int64)
     padded[mask] = np.concatenate(ids)
@@ -33,7 +33,7 @@ def padded_inputs(ids: Sequence[Sequence[int]], mask: Mask, pad_id: int) -> dict
     }
 
 
-def packed_inputs(ids: Sequence[Sequence[int]], mask: Mask) -> dict[str, Any]:
+def packed_inputs(ids: Sequence[NDArray[np.uint32]], mask: Mask) -> dict[str, Any]:
     """Return the inputs of the packed form, as `treespan.models.encoder` describes them."""
     column = np.arange(mask.shape[1])
     lengths = mask.sum(1)

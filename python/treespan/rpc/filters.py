@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from treespan.errors import InvalidField
 from treespan.filters import (
+    FILE_PREFIX,
     METADATA_PREFIX,
     MOST_CONDITIONS,
     MOST_KEY_CHARACTERS,
@@ -129,7 +130,8 @@ def _check_key(field: str, key: str) -> None:
         raise InvalidField(field, "is empty; name what to compare")
     if len(key) > MOST_KEY_CHARACTERS:
         raise InvalidField(field, f"has {len(key):,} characters; the most is {MOST_KEY_CHARACTERS}")
-    for prefix, meaning in ((METADATA_PREFIX, "a key"), (ROW_PREFIX, "a column")):
+    prefixes = ((METADATA_PREFIX, "a key"), (FILE_PREFIX, "a key"), (ROW_PREFIX, "a column"))
+    for prefix, meaning in prefixes:
         if key.startswith(prefix) and not key.removeprefix(prefix).strip():
             raise InvalidField(field, f"is {key!r}; name {meaning} behind {prefix!r}")
 

@@ -11,19 +11,38 @@ if TYPE_CHECKING:
 _DIGEST_BYTES = 16
 
 
-def content_checksum(tree: bytes, vector_nodes: bytes, vectors: bytes, cells: bytes) -> str:
-    """Return the BLAKE2b of a content's bytes as they are stored, 32 hexadecimal digits."""
-    return _checksum(tree, vector_nodes, vectors, cells)
+def content_checksum(
+    tree: bytes, vector_nodes: bytes, vectors: bytes, cells: bytes, *said: bytes
+) -> str:
+    """Return the BLAKE2b of a content as it is stored, 32 hexadecimal digits.
+
+    Args:
+        tree: The bytes, and so on.
+        vector_nodes: Likewise.
+        vectors: Likewise.
+        cells: Likewise.
+        said: What its file states and what was counted and summed up. Where all of it is empty it
+            does not count, as in the checksums of older stores.
+    """
+    return _checksum(tree, vector_nodes, vectors, cells, *(said if any(said) else ()))
 
 
-def artifact_checksum(names: Iterable[str], metadata: bytes) -> str:
+def artifact_checksum(names: Iterable[str], metadata: bytes, said: Iterable[str] = ()) -> str:
     """Return the BLAKE2b of what an artifact's row says, 32 hexadecimal digits.
 
     Args:
         names: Tenant, collection, name, file name, version and content, in this order.
         metadata: As it is stored.
+        said: Summary and source URI; where both are empty they do not count.
     """
-    return _checksum(*(name.encode("utf-8", "surrogatepass") for name in names), metadata)
+    extra = [text.encode("utf-8", "surrogatepass") for text in said]
+    parts = [name.encode("utf-8", "surrogatepass") for name in names]
+    return _checksum(*parts, metadata, *(extra if any(extra) else ()))
+
+
+def bytes_checksum(data: bytes) -> str:
+    """Return the BLAKE2b of some bytes, 32 hexadecimal digits."""
+    return _checksum(data)
 
 
 def _checksum(*parts: bytes) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from treespan.filters import METADATA_PREFIX, Instant
-from treespan.node import NodeKind, Tree
+from treespan.filters import FILE_PREFIX, METADATA_PREFIX, Instant
+from treespan.node import NAMING, NodeKind, Tree
 from treespan.store.cells import plain
 from treespan.store.spans import spans
 from treespan.words import words
@@ -30,7 +30,7 @@ EMPTY_LIST: Final = (0, "")
 AttributeRow: TypeAlias = "tuple[str, int, Plain, int]"
 """Key, type, value, and whether the value is an element of a list."""
 
-_NAMING = (NodeKind.SECTION, NodeKind.TABLE)
+_NAMING = (*NAMING, NodeKind.TABLE)
 _REPLACED = ("file_name", "media_type", "title", "language")
 
 
@@ -56,6 +56,7 @@ class BuiltIn:
     title: str
     language: str
     ingested_us: int
+    source_uri: str
 
 
 def derive(content: Content) -> Derived:
@@ -79,19 +80,24 @@ def derive(content: Content) -> Derived:
     )
 
 
-def attributes(metadata: Mapping[str, Values], built_in: BuiltIn) -> list[AttributeRow]:
-    """Return the rows of an artifact: its metadata under their prefix, and the built-in keys.
+def attributes(
+    metadata: Mapping[str, Values], stated: Mapping[str, Values], built_in: BuiltIn
+) -> list[AttributeRow]:
+    """Return the rows of an artifact: what its caller said, what its file states, built-in keys.
 
     Metadata named like a built-in key that says what the file is takes its place.
     """
     found = [
         row for key, values in metadata.items() for row in _rows(METADATA_PREFIX + key, values)
     ]
+    found += [row for key, values in stated.items() for row in _rows(FILE_PREFIX + key, values)]
     for key in _REPLACED:
         values = metadata.get(key, getattr(built_in, key) or None)
         if values is not None:
             found += _rows(key, values)
     found += _rows("artifact", built_in.artifact)
+    if built_in.source_uri:
+        found += _rows("source_uri", built_in.source_uri)
     found += _rows("ingested_at", Instant(built_in.ingested_us))
     return found
 

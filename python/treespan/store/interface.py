@@ -19,9 +19,12 @@ if TYPE_CHECKING:
         CollectionRecord,
         Content,
         ContentId,
+        Draft,
+        LoggedChange,
         Matches,
         NewArtifact,
-        Operation,
+        OperationRecord,
+        OperationState,
         SearchableDocument,
         Tenant,
         TextHit,
@@ -48,7 +51,7 @@ class Reader(Protocol):
     def last_seq(self) -> int:
         """Return the sequence number of the newest change; 0 for an empty store."""
 
-    def operations_after(self, seq: int, limit: int) -> list[Operation]:
+    def changes_after(self, seq: int, limit: int) -> list[LoggedChange]:
         """Return the changes after `seq`, in order, at most `limit`.
 
         Old changes are dropped one day (`vacuum`); where the first one returned is not `seq` + 1,
@@ -160,6 +163,46 @@ class Reader(Protocol):
             vectors: False leaves `vector_nodes` and `vectors` empty: they are most of the bytes.
         """
 
+    def draft(self, tenant: Tenant, collection: str, name: str) -> Draft:
+        """Return the version of an artifact that waits to be populated.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+            ArtifactNotFound: the collection has no such artifact, or it has no draft.
+        """
+
+    def draft_by_doc_id(self, tenant: Tenant, collection: str, doc_id: str) -> Draft:
+        """Return the waiting version of this id.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+            ArtifactNotFound: no artifact of the collection has this version as its draft.
+        """
+
+    def operation(self, tenant: Tenant, operation: str) -> OperationRecord:
+        """Return an operation; raises `OperationNotFound`."""
+
+    def operation_by_request(self, tenant: Tenant, request_id: str) -> OperationRecord | None:
+        """Return the operation of a request id that is not empty, or None."""
+
+    def operations(
+        self,
+        tenant: Tenant,
+        collection: str,
+        states: Sequence[OperationState],
+        before: str,
+        limit: int,
+    ) -> list[OperationRecord]:
+        """Return operations, the newest first, without their `request`, at most `limit`.
+
+        Args:
+            tenant: The tenant.
+            collection: Only those on this collection, which need not exist (any more); empty: all.
+            states: Only those in one of these states; empty: any.
+            before: Id that the list begins behind: only earlier ones; empty for the newest.
+            limit: Most operations.
+        """
+
     def visible(self) -> tuple[int, list[Version]]:
         """Return every visible version, and the last change that this state holds."""
 
@@ -199,6 +242,70 @@ class Writer(Reader, Protocol):
             CollectionNotFound: there is no such collection.
         """
 
+    def begin_operation(
+        self, record: OperationRecord, artifact: ArtifactRecord | None
+    ) -> OperationRecord:
+        """Record an operation, and reserve its artifact, in one transaction; not a visible change.
+
+        Its time is set here.
+
+        Args:
+            record: The operation, QUEUED or RUNNING.
+            artifact: As `reserve_artifact` takes it; None reserves nothing.
+
+        Returns:
+            The operation as recorded; where the tenant has one of the same `request_id` (not
+            empty), that one, whatever it was for, and nothing is changed.
+
+        Raises:
+            CollectionNotFound: there is no such collection.
+        """
+
+    def end_operation(
+        self,
+        tenant: Tenant,
+        operation: str,
+        state: OperationState,
+        outcome: bytes,
+        seq: int = 0,
+        *,
+        free_request_id: bool = False,
+    ) -> None:
+        """End an operation that has not ended yet, else only set its outcome; its request is kept.
+
+        Not a visible change.
+
+        Args:
+            tenant: The tenant.
+            operation: Id of the operation.
+            state: How it ended.
+            outcome: As in `OperationRecord`.
+            seq: As in `OperationRecord`.
+            free_request_id: Its `request_id` becomes empty, so that the same request may be made
+                again: it was cut off, and nothing came of it.
+
+        Raises:
+            OperationNotFound: there is none.
+        """
+
+    def unfinished_operations(self) -> list[OperationRecord]:
+        """Return the operations of all tenants that have not ended, oldest first."""
+
+    def prune_operations(self, ended_before_us: int) -> int:
+        """Drop the operations that ended before a time; return how many there were."""
+
+    def save_draft(self, draft: Draft) -> None:
+        """Keep a version until it is populated, in the place of the draft before; not a change.
+
+        A reserved artifact becomes INITIALIZED; a POPULATED one stays so. The draft goes when a
+        version of the artifact is committed, when the artifact is deleted, and with
+        `abandon_artifact`.
+
+        Raises:
+            CollectionNotFound: the collection is gone.
+            ArtifactNotFound: the artifact is gone.
+        """
+
     def mark_initialized(self, tenant: Tenant, collection: str, name: str) -> None:
         """Say that a reserved artifact's tree is built.
 
@@ -206,19 +313,23 @@ class Writer(Reader, Protocol):
         """
 
     def abandon_artifact(self, tenant: Tenant, collection: str, name: str) -> None:
-        """Drop an artifact that never became POPULATED.
+        """Drop an artifact that never became POPULATED, and the draft of one that did.
 
-        Does nothing to a POPULATED artifact, or where there is none. Not a visible change.
+        Does nothing where there is none. Not a visible change.
         """
 
     def abandon_unfinished(self) -> int:
-        """Drop every artifact that is not POPULATED, after a crash; return how many there were."""
+        """Drop what a crash left of artifacts that are not POPULATED; return how many there were.
+
+        One with a draft is kept, and so is one that an operation is to go on with.
+        """
 
     def commit_artifact(self, artifact: NewArtifact) -> int:
         """Make a version of an artifact visible, whole, in the place of the one before.
 
         The content of the version before goes when no other artifact of the tenant holds it. Where
         the tenant has the content already, that one is shared and the one given is not looked at.
+        `artifact.operation` SUCCEEDED when this is on disk, with this seq and `artifact.outcome`.
 
         Returns:
             The sequence number of the change.
@@ -231,9 +342,15 @@ class Writer(Reader, Protocol):
         """
 
     def update_artifact(
-        self, tenant: Tenant, collection: str, name: str, file_name: str, metadata: bytes
+        self,
+        tenant: Tenant,
+        collection: str,
+        name: str,
+        file_name: str,
+        metadata: bytes,
+        summary: str,
     ) -> int:
-        """Replace the file name and the metadata of a POPULATED artifact; return the seq.
+        """Replace file name, metadata and summary of a POPULATED artifact; return the seq.
 
         Its content, its version and its key stay; its revision changes.
 

@@ -24,6 +24,16 @@ def typed_metadata(packed: bytes) -> dict[str, Values]:
     return {key: _values(key, value) for key, value in metadata.items()}
 
 
+def stated_metadata(packed: bytes) -> dict[str, Values]:
+    """Return what a file states of itself, as `Content.file_metadata` has it, by key.
+
+    Raises:
+        ValueError: as `typed_metadata`.
+    """
+    metadata = Artifact.FromString(packed).file_metadata
+    return {key: _values(key, value) for key, value in metadata.items()}
+
+
 def _values(key: str, value: MetadataValue) -> Values:
     if value.WhichOneof("value") == "list_value":
         return tuple(_scalar(key, element) for element in value.list_value.values)

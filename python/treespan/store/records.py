@@ -22,6 +22,25 @@ class ArtifactState(IntEnum):
     POPULATED = 3
 
 
+class OperationKind(IntEnum):
+    """What was asked for; the numbers are those of `treespan.v1.Operation.Kind`."""
+
+    INGEST_FILE = 1
+    INGEST_TEXT = 2
+    INGEST_URI = 3
+    POPULATE_ARTIFACT = 4
+
+
+class OperationState(IntEnum):
+    """Where an operation stands; the numbers are those of `treespan.v1.Operation.State`."""
+
+    QUEUED = 1
+    RUNNING = 2
+    SUCCEEDED = 3
+    FAILED = 4
+    CANCELLED = 5
+
+
 class Change(IntEnum):
     """What a row of the op log says happened."""
 
@@ -105,6 +124,13 @@ class Content:
     words say; empty where unknown."""
     cells: tuple[Cell, ...] = field(default=(), repr=False)
     """Cells of table rows, for filters; only those that are not empty."""
+    file_metadata: bytes = field(default=b"", repr=False)
+    """What the file states of itself: a serialised `treespan.v1.Artifact` with only
+    `file_metadata` set; deterministic."""
+    summary: str = ""
+    """Made of title, headings and first text, for routing."""
+    counts: tuple[tuple[str, int], ...] = ()
+    """What its reader counted, by name, sorted."""
 
     @property
     def vector_count(self) -> int:
@@ -143,6 +169,18 @@ class ArtifactRecord:
     """When its content was last put in, likewise."""
     language: str = ""
     """Language of the content, as `Content.language`."""
+    file_metadata: bytes = field(default=b"", repr=False)
+    """As `Content.file_metadata`."""
+    counts: tuple[tuple[str, int], ...] = ()
+    """As `Content.counts`."""
+    summary: str = ""
+    """As the caller gave it; empty where it gave none."""
+    content_summary: str = ""
+    """As `Content.summary`."""
+    source_uri: str = ""
+    """Where the document comes from, as the caller said."""
+    has_draft: bool = False
+    """Whether a new version is INITIALIZED and waits to be populated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +195,55 @@ class NewArtifact:
     doc_id: str
     content: Content | ContentId
     """The content, or the id of one that the store has already."""
+    summary: str = ""
+    """As in `ArtifactRecord`."""
+    source_uri: str = ""
+    """As in `ArtifactRecord`."""
+    operation: str = ""
+    """Id of the operation that ends SUCCEEDED in the same transaction; empty for none."""
+    outcome: bytes = field(default=b"", repr=False)
+    """Outcome of that operation, as in `OperationRecord`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class Draft:
+    """A version of an artifact whose tree is built and whose chunks have no vectors yet."""
+
+    artifact: NewArtifact
+    """Its content is a `Content` without vectors."""
+    created_us: int = 0
+    """When it was saved, microseconds since 1970 UTC; set by the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationRecord:
+    """One ingest, from its request to its end."""
+
+    tenant: Tenant
+    operation: str
+    """Its id; unique; later ones sort after earlier ones."""
+    kind: OperationKind
+    collection: str
+    artifact: str
+    state: OperationState = OperationState.QUEUED
+    request_id: str = ""
+    """As its caller named the request; unique in the tenant where not empty."""
+    request_digest: str = ""
+    """Hex SHA-256 of the request, to tell a repeated request from another one of the same id."""
+    request: bytes = field(default=b"", repr=False)
+    """What is needed to go on with it after a restart; the store does not look into it."""
+    outcome: bytes = field(default=b"", repr=False)
+    """What came of it; the store does not look into it."""
+    seq: int = 0
+    """Sequence number of its change; 0 until it SUCCEEDED, and where it changed nothing."""
+    created_us: int = 0
+    """When it was recorded, microseconds since 1970 UTC; set by the store."""
+    ended_us: int = 0
+    """When it ended, likewise; 0 until then."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedChange:
     """One visible change."""
 
     seq: int
@@ -232,3 +315,7 @@ class SearchableDocument:
     tree: bytes = field(repr=False)
     vector_nodes: bytes = field(repr=False)
     vectors: bytes = field(repr=False)
+    file_metadata: bytes = field(default=b"", repr=False)
+    """As `Content.file_metadata`."""
+    source_uri: str = ""
+    """As in `ArtifactRecord`."""

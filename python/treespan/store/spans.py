@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from treespan.filters import ROW_PREFIX, ValueType
-from treespan.node import NodeKind
+from treespan.node import NAMING, NodeKind
 from treespan.store.cells import plain, storable
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _pages(tree: Tree, nodes: Sequence[int]) -> Iterator[Span]:
 
 
 def _headings(tree: Tree, ends: Sequence[int]) -> Iterator[Span]:
-    named = (tree.kind == NodeKind.SECTION) & (tree.text_end > tree.text_start)
+    named = np.isin(tree.kind, NAMING) & (tree.text_end > tree.text_start)
     reach: dict[str, int] = {}
     for node in np.flatnonzero(named).tolist():
         text = tree.own_text(node)

@@ -26,7 +26,7 @@ from treespan.v1 import metadata_pb2 as treespan_dot_v1_dot_metadata__pb2
 from treespan.v1 import node_pb2 as treespan_dot_v1_dot_node__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17treespan/v1/chunk.proto\x12\x0btreespan.v1\x1a\x1atreespan/v1/metadata.proto\x1a\x16treespan/v1/node.proto\"\x8d\x05\n\x05\x43hunk\x12\x0f\n\x07node_id\x18\x01 \x01(\t\x12\x10\n\x08\x61rtifact\x18\x02 \x01(\t\x12\'\n\x08\x64ocument\x18\x03 \x01(\x0b\x32\x15.treespan.v1.Document\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\r\n\x05score\x18\x05 \x01(\x02\x12\x12\n\nsimilarity\x18\x06 \x01(\x02\x12\x16\n\x0eprevious_texts\x18\x07 \x03(\t\x12\x12\n\nnext_texts\x18\x08 \x03(\t\x12\x14\n\x0cheading_path\x18\t \x03(\t\x12\x12\n\npage_start\x18\n \x01(\r\x12\x10\n\x08page_end\x18\x0b \x01(\r\x12\x12\n\nchar_start\x18\x0c \x01(\x04\x12\x10\n\x08\x63har_end\x18\r \x01(\x04\x12\x0f\n\x07\x61\x62s_idx\x18\x0e \x01(\r\x12\x0f\n\x07rel_idx\x18\x0f \x01(\r\x12\x13\n\x0btoken_count\x18\x10 \x01(\r\x12\x19\n\x11total_token_count\x18\x11 \x01(\r\x12\x32\n\x08metadata\x18\x12 \x03(\x0b\x32 .treespan.v1.Chunk.MetadataEntry\x12#\n\x04kind\x18\x13 \x01(\x0e\x32\x15.treespan.v1.NodeKind\x12/\n\rcontext_nodes\x18\x14 \x03(\x0b\x32\x18.treespan.v1.ContextNode\x12%\n\x04hits\x18\x15 \x03(\x0b\x32\x17.treespan.v1.PassageHit\x12)\n\texpansion\x18\x16 \x01(\x0b\x32\x16.treespan.v1.Expansion\x1aK\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12)\n\x05value\x18\x02 \x01(\x0b\x32\x1a.treespan.v1.MetadataValue:\x02\x38\x01\"z\n\x08\x44ocument\x12\x10\n\x08\x61rtifact\x18\x01 \x01(\t\x12\x12\n\ncollection\x18\x02 \x01(\t\x12\x11\n\tfile_name\x18\x03 \x01(\t\x12\r\n\x05title\x18\x04 \x01(\t\x12\x12\n\nmedia_type\x18\x05 \x01(\t\x12\x12\n\npage_count\x18\x06 \x01(\r\"\xbe\x01\n\x0b\x43ontextNode\x12\x0f\n\x07node_id\x18\x01 \x01(\t\x12#\n\x04kind\x18\x02 \x01(\x0e\x32\x15.treespan.v1.NodeKind\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x13\n\x0btoken_count\x18\x04 \x01(\r\x12\x0f\n\x07\x61\x62s_idx\x18\x05 \x01(\r\x12\x12\n\npage_start\x18\x06 \x01(\r\x12\x10\n\x08page_end\x18\x07 \x01(\r\x12\x12\n\ngap_before\x18\x08 \x01(\x08\x12\x0b\n\x03hit\x18\t \x01(\x08\"@\n\nPassageHit\x12\x0f\n\x07node_id\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x02\x12\x12\n\nsimilarity\x18\x03 \x01(\x02\"\xb4\x03\n\tExpansion\x12\x15\n\rbudget_tokens\x18\x01 \x01(\r\x12\x13\n\x0bused_tokens\x18\x02 \x01(\r\x12\x1a\n\x12hit_exceeds_budget\x18\x03 \x01(\x08\x12/\n\x04\x64own\x18\x04 \x01(\x0e\x32!.treespan.v1.Expansion.StopReason\x12/\n\x04next\x18\x05 \x01(\x0e\x32!.treespan.v1.Expansion.StopReason\x12\x33\n\x08previous\x18\x06 \x01(\x0e\x32!.treespan.v1.Expansion.StopReason\x12-\n\x02up\x18\x07 \x01(\x0e\x32!.treespan.v1.Expansion.StopReason\x12)\n\x05steps\x18\x08 \x03(\x0b\x32\x1a.treespan.v1.ExpansionStep\"n\n\nStopReason\x12\x1b\n\x17STOP_REASON_UNSPECIFIED\x10\x00\x12\x13\n\x0fSTOP_REASON_END\x10\x01\x12\x16\n\x12STOP_REASON_BUDGET\x10\x02\x12\x16\n\x12STOP_REASON_CLOSED\x10\x03\"\x9d\x03\n\rExpansionStep\x12\x37\n\tdirection\x18\x01 \x01(\x0e\x32$.treespan.v1.ExpansionStep.Direction\x12\x33\n\x07outcome\x18\x02 \x01(\x0e\x32\".treespan.v1.ExpansionStep.Outcome\x12\x0f\n\x07node_id\x18\x03 \x01(\t\x12\x0f\n\x07\x61\x62s_idx\x18\x04 \x01(\r\x12\x0e\n\x06tokens\x18\x05 \x01(\x04\x12\x13\n\x0b\x62udget_left\x18\x06 \x01(\r\"x\n\tDirection\x12\x19\n\x15\x44IRECTION_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x44IRECTION_DOWN\x10\x01\x12\x12\n\x0e\x44IRECTION_NEXT\x10\x02\x12\x16\n\x12\x44IRECTION_PREVIOUS\x10\x03\x12\x10\n\x0c\x44IRECTION_UP\x10\x04\"]\n\x07Outcome\x12\x17\n\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x11\n\rOUTCOME_TAKEN\x10\x01\x12\x10\n\x0cOUTCOME_STOP\x10\x02\x12\x14\n\x10OUTCOME_ROLLBACK\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17treespan/v1/chunk.proto\x12\x0btreespan.v1\x1a\x1atreespan/v1/metadata.proto\x1a\x16treespan/v1/node.proto\"\x8d\x05\n\x05\x43hunk\x12\x0f\n\x07node_id\x18\x01 \x01(\t\x12\x10\n\x08\x61rtifact\x18\x02 \x01(\t\x12\'\n\x08\x64ocument\x18\x03 \x01(\x0b\x32\x15.treespan.v1.Document\x12\x0c\n\x04text\x18\x04 \x01(\t\x12\r\n\x05score\x18\x05 \x01(\x02\x12\x12\n\nsimilarity\x18\x06 \x01(\x02\x12\x16\n\x0eprevious_texts\x18\x07 \x03(\t\x12\x12\n\nnext_texts\x18\x08 \x03(\t\x12\x14\n\x0cheading_path\x18\t \x03(\t\x12\x12\n\npage_start\x18\n \x01(\r\x12\x10\n\x08page_end\x18\x0b \x01(\r\x12\x12\n\nchar_start\x18\x0c \x01(\x04\x12\x10\n\x08\x63har_end\x18\r \x01(\x04\x12\x0f\n\x07\x61\x62s_idx\x18\x0e \x01(\r\x12\x0f\n\x07rel_idx\x18\x0f \x01(\r\x12\x13\n\x0btoken_count\x18\x10 \x01(\r\x12\x19\n\x11total_token_count\x18\x11 \x01(\r\x12\x32\n\x08metadata\x18\x12 \x03(\x0b\x32 .treespan.v1.Chunk.MetadataEntry\x12#\n\x04kind\x18\x13 \x01(\x0e\x32\x15.treespan.v1.NodeKind\x12/\n\rcontext_nodes\x18\x14 \x03(\x0b\x32\x18.treespan.v1.ContextNode\x12%\n\x04hits\x18\x15 \x03(\x0b\x32\x17.treespan.v1.PassageHit\x12)\n\texpansion\x18\x16 \x01(\x0b\x32\x16.treespan.v1.Expansion\x1aK\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12)\n\x05value\x18\x02 \x01(\x0b\x32\x1a.treespan.v1.MetadataValue:\x02\x38\x01\"\x9f\x02\n\x08\x44ocument\x12\x10\n\x08\x61rtifact\x18\x01 \x01(\t\x12\x12\n\ncollection\x18\x02 \x01(\t\x12\x11\n\tfile_name\x18\x03 \x01(\t\x12\r\n\x05title\x18\x04 \x01(\t\x12\x12\n\nmedia_type\x18\x05 \x01(\t\x12\x12\n\npage_count\x18\x06 \x01(\r\x12\x12\n\nsource_uri\x18\x07 \x01(\t\x12>\n\rfile_metadata\x18\x08 \x03(\x0b\x32\'.treespan.v1.Document.FileMetadataEntry\x1aO\n\x11\x46ileMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12)\n\x05value\x18\x02 \x01(\x0b\x32\x1a.treespan.v1.MetadataValue:\x02\x38\x01\"\xbe\x01\n\x0b\x43ontextNode\x12\x0f\n\x07node_id\x18\x01 \x01(\t\x12#\n\x04kind\x18\x02 \x01(\x0e\x32\x15.treespan.v1.NodeKind\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x13\n\x0btoken_count\x18\x04 \x01(\r\x12\x0f\n\x07\x61\x62s_idx\x18\x05 \x01(\r\x12\x12\n\npage_start\x18\x06 \x01(\r\x12\x10\n\x08page_end\x18\x07 \x01(\r\x12\x12\n\ngap_before\x18\x08 \x01(\x08\x12\x0b\n\x03hit\x18\t \x01(\x08\"@\n\nPassageHit\x12\x0f\n\x07node_id\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x02\x12\x12\n\nsimilarity\x18\x03 \x01(\x02\"\xb4\x03\n\tExpansion\x12\x15\n\rbudget_tokens\x18\x01 \x01(\r\x12\x13\n\x0bused_tokens\x18\x02 \x01(\r\x12\x1a\n\x12hit_exceeds_budget\x18\x03 \x01(\x08\x12/\n\x04\x64own\x18\x04 \x01(\x0e\x32!.treespan.v1.Expansion.StopReason\x12/\n\x04next\x18\x05 \x01(\x0e\x32!.treespan.v1.Expansion.StopReason\x12\x33\n\x08previous\x18\x06 \x01(\x0e\x32!.treespan.v1.Expansion.StopReason\x12-\n\x02up\x18\x07 \x01(\x0e\x32!.treespan.v1.Expansion.StopReason\x12)\n\x05steps\x18\x08 \x03(\x0b\x32\x1a.treespan.v1.ExpansionStep\"n\n\nStopReason\x12\x1b\n\x17STOP_REASON_UNSPECIFIED\x10\x00\x12\x13\n\x0fSTOP_REASON_END\x10\x01\x12\x16\n\x12STOP_REASON_BUDGET\x10\x02\x12\x16\n\x12STOP_REASON_CLOSED\x10\x03\"\x9d\x03\n\rExpansionStep\x12\x37\n\tdirection\x18\x01 \x01(\x0e\x32$.treespan.v1.ExpansionStep.Direction\x12\x33\n\x07outcome\x18\x02 \x01(\x0e\x32\".treespan.v1.ExpansionStep.Outcome\x12\x0f\n\x07node_id\x18\x03 \x01(\t\x12\x0f\n\x07\x61\x62s_idx\x18\x04 \x01(\r\x12\x0e\n\x06tokens\x18\x05 \x01(\x04\x12\x13\n\x0b\x62udget_left\x18\x06 \x01(\r\"x\n\tDirection\x12\x19\n\x15\x44IRECTION_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x44IRECTION_DOWN\x10\x01\x12\x12\n\x0e\x44IRECTION_NEXT\x10\x02\x12\x16\n\x12\x44IRECTION_PREVIOUS\x10\x03\x12\x10\n\x0c\x44IRECTION_UP\x10\x04\"]\n\x07Outcome\x12\x17\n\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x11\n\rOUTCOME_TAKEN\x10\x01\x12\x10\n\x0cOUTCOME_STOP\x10\x02\x12\x14\n\x10OUTCOME_ROLLBACK\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,24 +35,28 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_CHUNK_METADATAENTRY']._loaded_options = None
   _globals['_CHUNK_METADATAENTRY']._serialized_options = b'8\001'
+  _globals['_DOCUMENT_FILEMETADATAENTRY']._loaded_options = None
+  _globals['_DOCUMENT_FILEMETADATAENTRY']._serialized_options = b'8\001'
   _globals['_CHUNK']._serialized_start=93
   _globals['_CHUNK']._serialized_end=746
   _globals['_CHUNK_METADATAENTRY']._serialized_start=671
   _globals['_CHUNK_METADATAENTRY']._serialized_end=746
-  _globals['_DOCUMENT']._serialized_start=748
-  _globals['_DOCUMENT']._serialized_end=870
-  _globals['_CONTEXTNODE']._serialized_start=873
-  _globals['_CONTEXTNODE']._serialized_end=1063
-  _globals['_PASSAGEHIT']._serialized_start=1065
-  _globals['_PASSAGEHIT']._serialized_end=1129
-  _globals['_EXPANSION']._serialized_start=1132
-  _globals['_EXPANSION']._serialized_end=1568
-  _globals['_EXPANSION_STOPREASON']._serialized_start=1458
-  _globals['_EXPANSION_STOPREASON']._serialized_end=1568
-  _globals['_EXPANSIONSTEP']._serialized_start=1571
-  _globals['_EXPANSIONSTEP']._serialized_end=1984
-  _globals['_EXPANSIONSTEP_DIRECTION']._serialized_start=1769
-  _globals['_EXPANSIONSTEP_DIRECTION']._serialized_end=1889
-  _globals['_EXPANSIONSTEP_OUTCOME']._serialized_start=1891
-  _globals['_EXPANSIONSTEP_OUTCOME']._serialized_end=1984
+  _globals['_DOCUMENT']._serialized_start=749
+  _globals['_DOCUMENT']._serialized_end=1036
+  _globals['_DOCUMENT_FILEMETADATAENTRY']._serialized_start=957
+  _globals['_DOCUMENT_FILEMETADATAENTRY']._serialized_end=1036
+  _globals['_CONTEXTNODE']._serialized_start=1039
+  _globals['_CONTEXTNODE']._serialized_end=1229
+  _globals['_PASSAGEHIT']._serialized_start=1231
+  _globals['_PASSAGEHIT']._serialized_end=1295
+  _globals['_EXPANSION']._serialized_start=1298
+  _globals['_EXPANSION']._serialized_end=1734
+  _globals['_EXPANSION_STOPREASON']._serialized_start=1624
+  _globals['_EXPANSION_STOPREASON']._serialized_end=1734
+  _globals['_EXPANSIONSTEP']._serialized_start=1737
+  _globals['_EXPANSIONSTEP']._serialized_end=2150
+  _globals['_EXPANSIONSTEP_DIRECTION']._serialized_start=1935
+  _globals['_EXPANSIONSTEP_DIRECTION']._serialized_end=2055
+  _globals['_EXPANSIONSTEP_OUTCOME']._serialized_start=2057
+  _globals['_EXPANSIONSTEP_OUTCOME']._serialized_end=2150
 # @@protoc_insertion_point(module_scope)

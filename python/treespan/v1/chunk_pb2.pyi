@@ -172,12 +172,35 @@ class Document(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class FileMetadataEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        @_builtins.property
+        def value(self) -> _metadata_pb2.MetadataValue: ...
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _metadata_pb2.MetadataValue | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     ARTIFACT_FIELD_NUMBER: _builtins.int
     COLLECTION_FIELD_NUMBER: _builtins.int
     FILE_NAME_FIELD_NUMBER: _builtins.int
     TITLE_FIELD_NUMBER: _builtins.int
     MEDIA_TYPE_FIELD_NUMBER: _builtins.int
     PAGE_COUNT_FIELD_NUMBER: _builtins.int
+    SOURCE_URI_FIELD_NUMBER: _builtins.int
+    FILE_METADATA_FIELD_NUMBER: _builtins.int
     artifact: _builtins.str
     """Artifact of the file."""
     collection: _builtins.str
@@ -190,6 +213,12 @@ class Document(_message.Message):
     """Media type, found by content."""
     page_count: _builtins.int
     """Number of pages; 0 where the format has none."""
+    source_uri: _builtins.str
+    """Where the document comes from, such as the address of a web page; empty where its caller did not say."""
+    @_builtins.property
+    def file_metadata(self) -> _containers.MessageMap[_builtins.str, _metadata_pb2.MetadataValue]:
+        """What the file states of itself, as in Artifact."""
+
     def __init__(
         self,
         *,
@@ -199,10 +228,12 @@ class Document(_message.Message):
         title: _builtins.str = ...,
         media_type: _builtins.str = ...,
         page_count: _builtins.int = ...,
+        source_uri: _builtins.str = ...,
+        file_metadata: _abc.Mapping[_builtins.str, _metadata_pb2.MetadataValue] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "collection", b"collection", "file_name", b"file_name", "media_type", b"media_type", "page_count", b"page_count", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "collection", b"collection", "file_metadata", b"file_metadata", "file_name", b"file_name", "media_type", b"media_type", "page_count", b"page_count", "source_uri", b"source_uri", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

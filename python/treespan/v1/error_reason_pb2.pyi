@@ -84,6 +84,20 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """UNAVAILABLE: the store cannot be read or written at present (disk full, read-only, locked, unknown version)."""
     ERROR_REASON_STORE_DAMAGED: _ErrorReason.ValueType  # 30
     """DATA_LOSS: the store is damaged and must be restored from a copy."""
+    ERROR_REASON_ENCRYPTION_UNSUPPORTED: _ErrorReason.ValueType  # 31
+    """UNIMPLEMENTED: the file is encrypted in a way that is not read, with or without its password."""
+    ERROR_REASON_URI_NOT_ALLOWED: _ErrorReason.ValueType  # 32
+    """PERMISSION_DENIED: the server's settings do not allow this URI, or it leads to an address that they do not allow."""
+    ERROR_REASON_URI_UNREACHABLE: _ErrorReason.ValueType  # 33
+    """FAILED_PRECONDITION: what the URI names could not be fetched; the message says why."""
+    ERROR_REASON_OPERATION_NOT_FOUND: _ErrorReason.ValueType  # 34
+    """NOT_FOUND: no such operation, or one that ended too long ago."""
+    ERROR_REASON_REQUEST_ID_REUSED: _ErrorReason.ValueType  # 35
+    """INVALID_ARGUMENT: the request id was used for another request."""
+    ERROR_REASON_INTERRUPTED: _ErrorReason.ValueType  # 36
+    """ABORTED: the service was restarted while the operation was under way and cannot go on, since its password is not
+    kept; send it again.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Machine-readable reason of an error: the `reason` of google.rpc.ErrorInfo without the prefix ERROR_REASON_, under the
@@ -152,4 +166,18 @@ ERROR_REASON_STORE_UNAVAILABLE: ErrorReason.ValueType  # 29
 """UNAVAILABLE: the store cannot be read or written at present (disk full, read-only, locked, unknown version)."""
 ERROR_REASON_STORE_DAMAGED: ErrorReason.ValueType  # 30
 """DATA_LOSS: the store is damaged and must be restored from a copy."""
+ERROR_REASON_ENCRYPTION_UNSUPPORTED: ErrorReason.ValueType  # 31
+"""UNIMPLEMENTED: the file is encrypted in a way that is not read, with or without its password."""
+ERROR_REASON_URI_NOT_ALLOWED: ErrorReason.ValueType  # 32
+"""PERMISSION_DENIED: the server's settings do not allow this URI, or it leads to an address that they do not allow."""
+ERROR_REASON_URI_UNREACHABLE: ErrorReason.ValueType  # 33
+"""FAILED_PRECONDITION: what the URI names could not be fetched; the message says why."""
+ERROR_REASON_OPERATION_NOT_FOUND: ErrorReason.ValueType  # 34
+"""NOT_FOUND: no such operation, or one that ended too long ago."""
+ERROR_REASON_REQUEST_ID_REUSED: ErrorReason.ValueType  # 35
+"""INVALID_ARGUMENT: the request id was used for another request."""
+ERROR_REASON_INTERRUPTED: ErrorReason.ValueType  # 36
+"""ABORTED: the service was restarted while the operation was under way and cannot go on, since its password is not
+kept; send it again.
+"""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

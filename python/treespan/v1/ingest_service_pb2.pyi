@@ -354,6 +354,9 @@ class IngestFileHeader(_message.Message):
     CONTENT_SHA256_FIELD_NUMBER: _builtins.int
     METADATA_FIELD_NUMBER: _builtins.int
     PASSWORD_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    SUMMARY_FIELD_NUMBER: _builtins.int
+    SOURCE_URI_FIELD_NUMBER: _builtins.int
     collection: _builtins.str
     """Collection to put the file in; required, must exist."""
     artifact: _builtins.str
@@ -370,9 +373,19 @@ class IngestFileHeader(_message.Message):
     """Password of an encrypted file; used once, never stored or logged. The same file with another password, or with none,
     is other content: nothing is reused from the one for the other.
     """
+    summary: _builtins.str
+    """Summary of the document for routing; at most 8,192 characters; empty means one made of its title, headings and first
+    text.
+    """
+    source_uri: _builtins.str
+    """Where the file comes from, such as the address of a web page; at most 2,048 characters; returned with every chunk."""
     @_builtins.property
     def metadata(self) -> _containers.MessageMap[_builtins.str, _metadata_pb2.MetadataValue]:
         """Metadata of the artifact; returned with every chunk."""
+
+    @_builtins.property
+    def options(self) -> Global___IngestOptions:
+        """How to ingest it."""
 
     def __init__(
         self,
@@ -384,16 +397,129 @@ class IngestFileHeader(_message.Message):
         content_sha256: _builtins.str = ...,
         metadata: _abc.Mapping[_builtins.str, _metadata_pb2.MetadataValue] | None = ...,
         password: _builtins.str = ...,
+        options: Global___IngestOptions | None = ...,
+        summary: _builtins.str = ...,
+        source_uri: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_size_bytes", b"_size_bytes", "size_bytes", b"size_bytes"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_size_bytes", b"_size_bytes", "options", b"options", "size_bytes", b"size_bytes"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_size_bytes", b"_size_bytes", "artifact", b"artifact", "collection", b"collection", "content_sha256", b"content_sha256", "file_name", b"file_name", "metadata", b"metadata", "password", b"password", "size_bytes", b"size_bytes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_size_bytes", b"_size_bytes", "artifact", b"artifact", "collection", b"collection", "content_sha256", b"content_sha256", "file_name", b"file_name", "metadata", b"metadata", "options", b"options", "password", b"password", "size_bytes", b"size_bytes", "source_uri", b"source_uri", "summary", b"summary"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__size_bytes: _TypeAlias = _typing.Literal["size_bytes"]  # noqa: Y015
     _WhichOneofArgType__size_bytes: _TypeAlias = _typing.Literal["_size_bytes", b"_size_bytes"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__size_bytes) -> _WhichOneofReturnType__size_bytes | None: ...
 
 Global___IngestFileHeader: _TypeAlias = IngestFileHeader  # noqa: Y015
+
+@_typing.final
+class IngestOptions(_message.Message):
+    """How to ingest a file, a text or what a URI names."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    class _PdfMode:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _PdfModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[IngestOptions._PdfMode.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        PDF_MODE_UNSPECIFIED: IngestOptions._PdfMode.ValueType  # 0
+        """As the server is set (`readers.pdf_mode`)."""
+        PDF_MODE_FAST: IngestOptions._PdfMode.ValueType  # 1
+        """By its text and lines: hundreds of pages a second."""
+        PDF_MODE_LAYOUT: IngestOptions._PdfMode.ValueType  # 2
+        """By a model of page layouts: a page or two a second; finds tables without rules."""
+
+    class PdfMode(_PdfMode, metaclass=_PdfModeEnumTypeWrapper):
+        """How a PDF is read."""
+
+    PDF_MODE_UNSPECIFIED: IngestOptions.PdfMode.ValueType  # 0
+    """As the server is set (`readers.pdf_mode`)."""
+    PDF_MODE_FAST: IngestOptions.PdfMode.ValueType  # 1
+    """By its text and lines: hundreds of pages a second."""
+    PDF_MODE_LAYOUT: IngestOptions.PdfMode.ValueType  # 2
+    """By a model of page layouts: a page or two a second; finds tables without rules."""
+
+    class _OcrMode:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _OcrModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[IngestOptions._OcrMode.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        OCR_MODE_UNSPECIFIED: IngestOptions._OcrMode.ValueType  # 0
+        """As the server is set (`ocr.mode`)."""
+        OCR_MODE_OFF: IngestOptions._OcrMode.ValueType  # 1
+        """Never."""
+        OCR_MODE_AUTO: IngestOptions._OcrMode.ValueType  # 2
+        """Pages without text, or with garbled text."""
+        OCR_MODE_FORCE: IngestOptions._OcrMode.ValueType  # 3
+        """Every page."""
+
+    class OcrMode(_OcrMode, metaclass=_OcrModeEnumTypeWrapper):
+        """Whether pictures of text are read."""
+
+    OCR_MODE_UNSPECIFIED: IngestOptions.OcrMode.ValueType  # 0
+    """As the server is set (`ocr.mode`)."""
+    OCR_MODE_OFF: IngestOptions.OcrMode.ValueType  # 1
+    """Never."""
+    OCR_MODE_AUTO: IngestOptions.OcrMode.ValueType  # 2
+    """Pages without text, or with garbled text."""
+    OCR_MODE_FORCE: IngestOptions.OcrMode.ValueType  # 3
+    """Every page."""
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    DETACHED_FIELD_NUMBER: _builtins.int
+    INITIALIZE_ONLY_FIELD_NUMBER: _builtins.int
+    PDF_MODE_FIELD_NUMBER: _builtins.int
+    OCR_FIELD_NUMBER: _builtins.int
+    OCR_LANGUAGES_FIELD_NUMBER: _builtins.int
+    INCLUDE_HIDDEN_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """Names this request, so that sending it again is harmless: a request with a known id is not run again but answered
+    with what became of the first; another request of the same id is refused. Of an upload the header is compared, so give
+    `content_sha256`, and its bytes are not taken again. The id is free again where the first was cut off and nothing came
+    of it: its caller went away, its upload stalled, a restart INTERRUPTED it, its URI could not be reached, the store not
+    be written. At most 128 printable ASCII characters; empty means none. Kept as long as its operation.
+    """
+    detached: _builtins.bool
+    """Answers as soon as the operation is recorded and the bytes are safe, instead of at its end. It then outlives the call
+    and a restart of the service, but with a password, which is never kept. Without it the operation is cancelled when the
+    caller goes away.
+    """
+    initialize_only: _builtins.bool
+    """Stops when the tree is built: the artifact becomes INITIALIZED, its tree can be read, and PopulateArtifact makes it
+    searchable. A POPULATED artifact stays so, with its old content, until then.
+    """
+    pdf_mode: Global___IngestOptions.PdfMode.ValueType
+    """How a PDF is read."""
+    ocr: Global___IngestOptions.OcrMode.ValueType
+    """Whether pictures of text are read."""
+    include_hidden: _builtins.bool
+    """Reads hidden sheets, rows, columns and slides, too."""
+    @_builtins.property
+    def ocr_languages(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Languages of pictures of text, by Tesseract's names, such as "eng" or "chi_sim"; at most 8; empty means as the server
+        is set (`ocr.languages`).
+        """
+
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        detached: _builtins.bool = ...,
+        initialize_only: _builtins.bool = ...,
+        pdf_mode: Global___IngestOptions.PdfMode.ValueType = ...,
+        ocr: Global___IngestOptions.OcrMode.ValueType = ...,
+        ocr_languages: _abc.Iterable[_builtins.str] | None = ...,
+        include_hidden: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["detached", b"detached", "include_hidden", b"include_hidden", "initialize_only", b"initialize_only", "ocr", b"ocr", "ocr_languages", b"ocr_languages", "pdf_mode", b"pdf_mode", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___IngestOptions: _TypeAlias = IngestOptions  # noqa: Y015
 
 @_typing.final
 class IngestFileResponse(_message.Message):
@@ -405,6 +531,7 @@ class IngestFileResponse(_message.Message):
     RECEIVED_BYTES_FIELD_NUMBER: _builtins.int
     ALREADY_INGESTED_FIELD_NUMBER: _builtins.int
     SEQ_FIELD_NUMBER: _builtins.int
+    OPERATION_FIELD_NUMBER: _builtins.int
     received_bytes: _builtins.int
     """Bytes received."""
     already_ingested: _builtins.bool
@@ -412,10 +539,18 @@ class IngestFileResponse(_message.Message):
     nor is it where another artifact of the tenant holds them.
     """
     seq: _builtins.int
-    """Sequence number of the change: pass it as `min_seq` to read what was written. The present one where nothing changed."""
+    """Sequence number of the change: pass it as `min_seq` to read what was written. The present one where nothing changed;
+    0 while nothing is searchable yet.
+    """
     @_builtins.property
     def artifact(self) -> Global___Artifact:
-        """The artifact, POPULATED."""
+        """The artifact: POPULATED; INITIALIZED with `initialize_only`; as it stands with `detached`. Absent where there is none
+        any more when a request is sent again.
+        """
+
+    @_builtins.property
+    def operation(self) -> Global___Operation:
+        """The operation, as it stands."""
 
     def __init__(
         self,
@@ -424,10 +559,11 @@ class IngestFileResponse(_message.Message):
         received_bytes: _builtins.int = ...,
         already_ingested: _builtins.bool = ...,
         seq: _builtins.int = ...,
+        operation: Global___Operation | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "operation", b"operation"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["already_ingested", b"already_ingested", "artifact", b"artifact", "received_bytes", b"received_bytes", "seq", b"seq"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["already_ingested", b"already_ingested", "artifact", b"artifact", "operation", b"operation", "received_bytes", b"received_bytes", "seq", b"seq"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -466,6 +602,9 @@ class IngestTextRequest(_message.Message):
     MEDIA_TYPE_FIELD_NUMBER: _builtins.int
     FILE_NAME_FIELD_NUMBER: _builtins.int
     METADATA_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    SUMMARY_FIELD_NUMBER: _builtins.int
+    SOURCE_URI_FIELD_NUMBER: _builtins.int
     collection: _builtins.str
     """Collection to put the text in; required, must exist."""
     artifact: _builtins.str
@@ -476,9 +615,17 @@ class IngestTextRequest(_message.Message):
     """How to read it: "text/plain" (default), "text/markdown" or "text/html"."""
     file_name: _builtins.str
     """Name of the text, for people; at most 1,024 characters; empty means the artifact's name."""
+    summary: _builtins.str
+    """Summary of the document for routing, as in IngestFileHeader."""
+    source_uri: _builtins.str
+    """Where the text comes from, as in IngestFileHeader."""
     @_builtins.property
     def metadata(self) -> _containers.MessageMap[_builtins.str, _metadata_pb2.MetadataValue]:
         """Metadata of the artifact; returned with every chunk."""
+
+    @_builtins.property
+    def options(self) -> Global___IngestOptions:
+        """How to ingest it."""
 
     def __init__(
         self,
@@ -489,10 +636,13 @@ class IngestTextRequest(_message.Message):
         media_type: _builtins.str = ...,
         file_name: _builtins.str = ...,
         metadata: _abc.Mapping[_builtins.str, _metadata_pb2.MetadataValue] | None = ...,
+        options: Global___IngestOptions | None = ...,
+        summary: _builtins.str = ...,
+        source_uri: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "collection", b"collection", "file_name", b"file_name", "media_type", b"media_type", "metadata", b"metadata", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "collection", b"collection", "file_name", b"file_name", "media_type", b"media_type", "metadata", b"metadata", "options", b"options", "source_uri", b"source_uri", "summary", b"summary", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -507,13 +657,18 @@ class IngestTextResponse(_message.Message):
     ARTIFACT_FIELD_NUMBER: _builtins.int
     ALREADY_INGESTED_FIELD_NUMBER: _builtins.int
     SEQ_FIELD_NUMBER: _builtins.int
+    OPERATION_FIELD_NUMBER: _builtins.int
     already_ingested: _builtins.bool
-    """True where the artifact already held this text."""
+    """True where the artifact already held this text, made by the same pipeline."""
     seq: _builtins.int
-    """Sequence number of the change; the present one where nothing changed."""
+    """Sequence number of the change, as in IngestFileResponse."""
     @_builtins.property
     def artifact(self) -> Global___Artifact:
-        """The artifact, POPULATED."""
+        """The artifact, as in IngestFileResponse."""
+
+    @_builtins.property
+    def operation(self) -> Global___Operation:
+        """The operation, as it stands."""
 
     def __init__(
         self,
@@ -521,14 +676,518 @@ class IngestTextResponse(_message.Message):
         artifact: Global___Artifact | None = ...,
         already_ingested: _builtins.bool = ...,
         seq: _builtins.int = ...,
+        operation: Global___Operation | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "operation", b"operation"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["already_ingested", b"already_ingested", "artifact", b"artifact", "seq", b"seq"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["already_ingested", b"already_ingested", "artifact", b"artifact", "operation", b"operation", "seq", b"seq"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___IngestTextResponse: _TypeAlias = IngestTextResponse  # noqa: Y015
+
+@_typing.final
+class IngestUriRequest(_message.Message):
+    """Request of IngestUri."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class MetadataEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        @_builtins.property
+        def value(self) -> _metadata_pb2.MetadataValue: ...
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _metadata_pb2.MetadataValue | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    COLLECTION_FIELD_NUMBER: _builtins.int
+    ARTIFACT_FIELD_NUMBER: _builtins.int
+    URI_FIELD_NUMBER: _builtins.int
+    FILE_NAME_FIELD_NUMBER: _builtins.int
+    METADATA_FIELD_NUMBER: _builtins.int
+    PASSWORD_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    SUMMARY_FIELD_NUMBER: _builtins.int
+    collection: _builtins.str
+    """Collection to put the document in; required, must exist."""
+    artifact: _builtins.str
+    """Name of the artifact; required; 1..255 characters, no "/" and no control characters."""
+    uri: _builtins.str
+    """What to ingest; required: a file below one of the server's `ingest.uri_roots` ("file:///srv/docs/a.pdf"), or an http or
+    https address of one of its `ingest.uri_hosts`. Comes back as the `source_uri` of every chunk's document.
+    """
+    file_name: _builtins.str
+    """Name of the file, for people; at most 1,024 characters; empty means the last part of the address, else the artifact's
+    name.
+    """
+    password: _builtins.str
+    """Password of an encrypted file, as in IngestFileHeader."""
+    summary: _builtins.str
+    """Summary of the document for routing, as in IngestFileHeader."""
+    @_builtins.property
+    def metadata(self) -> _containers.MessageMap[_builtins.str, _metadata_pb2.MetadataValue]:
+        """Metadata of the artifact; returned with every chunk."""
+
+    @_builtins.property
+    def options(self) -> Global___IngestOptions:
+        """How to ingest it."""
+
+    def __init__(
+        self,
+        *,
+        collection: _builtins.str = ...,
+        artifact: _builtins.str = ...,
+        uri: _builtins.str = ...,
+        file_name: _builtins.str = ...,
+        metadata: _abc.Mapping[_builtins.str, _metadata_pb2.MetadataValue] | None = ...,
+        password: _builtins.str = ...,
+        options: Global___IngestOptions | None = ...,
+        summary: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "collection", b"collection", "file_name", b"file_name", "metadata", b"metadata", "options", b"options", "password", b"password", "summary", b"summary", "uri", b"uri"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___IngestUriRequest: _TypeAlias = IngestUriRequest  # noqa: Y015
+
+@_typing.final
+class IngestUriResponse(_message.Message):
+    """Response of IngestUri."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ARTIFACT_FIELD_NUMBER: _builtins.int
+    RECEIVED_BYTES_FIELD_NUMBER: _builtins.int
+    ALREADY_INGESTED_FIELD_NUMBER: _builtins.int
+    SEQ_FIELD_NUMBER: _builtins.int
+    OPERATION_FIELD_NUMBER: _builtins.int
+    received_bytes: _builtins.int
+    """Bytes fetched; 0 while they are not."""
+    already_ingested: _builtins.bool
+    """True where this artifact already held these bytes."""
+    seq: _builtins.int
+    """Sequence number of the change, as in IngestFileResponse."""
+    @_builtins.property
+    def artifact(self) -> Global___Artifact:
+        """The artifact, as in IngestFileResponse."""
+
+    @_builtins.property
+    def operation(self) -> Global___Operation:
+        """The operation, as it stands."""
+
+    def __init__(
+        self,
+        *,
+        artifact: Global___Artifact | None = ...,
+        received_bytes: _builtins.int = ...,
+        already_ingested: _builtins.bool = ...,
+        seq: _builtins.int = ...,
+        operation: Global___Operation | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "operation", b"operation"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["already_ingested", b"already_ingested", "artifact", b"artifact", "operation", b"operation", "received_bytes", b"received_bytes", "seq", b"seq"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___IngestUriResponse: _TypeAlias = IngestUriResponse  # noqa: Y015
+
+@_typing.final
+class BatchIngestRequest(_message.Message):
+    """Request of BatchIngest."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ITEMS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___BatchIngestItem]:
+        """What to ingest; 1..256 items; an artifact that occurs again is refused there. Every operation is `detached`, whatever
+        its options say.
+        """
+
+    def __init__(
+        self,
+        *,
+        items: _abc.Iterable[Global___BatchIngestItem] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BatchIngestRequest: _TypeAlias = BatchIngestRequest  # noqa: Y015
+
+@_typing.final
+class BatchIngestItem(_message.Message):
+    """One item of a batch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    URI_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def text(self) -> Global___IngestTextRequest:
+        """A text."""
+
+    @_builtins.property
+    def uri(self) -> Global___IngestUriRequest:
+        """What a URI names."""
+
+    def __init__(
+        self,
+        *,
+        text: Global___IngestTextRequest | None = ...,
+        uri: Global___IngestUriRequest | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["item", b"item", "text", b"text", "uri", b"uri"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["item", b"item", "text", b"text", "uri", b"uri"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_item: _TypeAlias = _typing.Literal["text", "uri"]  # noqa: Y015
+    _WhichOneofArgType_item: _TypeAlias = _typing.Literal["item", b"item"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_item) -> _WhichOneofReturnType_item | None: ...
+
+Global___BatchIngestItem: _TypeAlias = BatchIngestItem  # noqa: Y015
+
+@_typing.final
+class BatchIngestResponse(_message.Message):
+    """Response of BatchIngest."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESULTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___BatchIngestResult]:
+        """What became of each item, in the order of the request."""
+
+    def __init__(
+        self,
+        *,
+        results: _abc.Iterable[Global___BatchIngestResult] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["results", b"results"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BatchIngestResponse: _TypeAlias = BatchIngestResponse  # noqa: Y015
+
+@_typing.final
+class BatchIngestResult(_message.Message):
+    """What became of one item of a batch."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPERATION_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def operation(self) -> Global___Operation:
+        """The operation that was recorded."""
+
+    @_builtins.property
+    def error(self) -> Global___OperationError:
+        """Why none was."""
+
+    def __init__(
+        self,
+        *,
+        operation: Global___Operation | None = ...,
+        error: Global___OperationError | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "operation", b"operation", "result", b"result"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "operation", b"operation", "result", b"result"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_result: _TypeAlias = _typing.Literal["operation", "error"]  # noqa: Y015
+    _WhichOneofArgType_result: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_result) -> _WhichOneofReturnType_result | None: ...
+
+Global___BatchIngestResult: _TypeAlias = BatchIngestResult  # noqa: Y015
+
+@_typing.final
+class PopulateArtifactRequest(_message.Message):
+    """Request of PopulateArtifact."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COLLECTION_FIELD_NUMBER: _builtins.int
+    ARTIFACT_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    collection: _builtins.str
+    """Collection of the artifact; required."""
+    artifact: _builtins.str
+    """Name of an INITIALIZED artifact, or of one that a new version waits for; required."""
+    @_builtins.property
+    def options(self) -> Global___IngestOptions:
+        """`request_id` and `detached` count; the rest is ignored."""
+
+    def __init__(
+        self,
+        *,
+        collection: _builtins.str = ...,
+        artifact: _builtins.str = ...,
+        options: Global___IngestOptions | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "collection", b"collection", "options", b"options"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PopulateArtifactRequest: _TypeAlias = PopulateArtifactRequest  # noqa: Y015
+
+@_typing.final
+class PopulateArtifactResponse(_message.Message):
+    """Response of PopulateArtifact."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ARTIFACT_FIELD_NUMBER: _builtins.int
+    SEQ_FIELD_NUMBER: _builtins.int
+    OPERATION_FIELD_NUMBER: _builtins.int
+    seq: _builtins.int
+    """Sequence number of the change, as in IngestFileResponse."""
+    @_builtins.property
+    def artifact(self) -> Global___Artifact:
+        """The artifact, POPULATED; as it stands with `detached`."""
+
+    @_builtins.property
+    def operation(self) -> Global___Operation:
+        """The operation, as it stands."""
+
+    def __init__(
+        self,
+        *,
+        artifact: Global___Artifact | None = ...,
+        seq: _builtins.int = ...,
+        operation: Global___Operation | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "operation", b"operation"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "operation", b"operation", "seq", b"seq"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PopulateArtifactResponse: _TypeAlias = PopulateArtifactResponse  # noqa: Y015
+
+@_typing.final
+class GetOperationRequest(_message.Message):
+    """Request of GetOperation."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPERATION_FIELD_NUMBER: _builtins.int
+    operation: _builtins.str
+    """Id of the operation; required."""
+    def __init__(
+        self,
+        *,
+        operation: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["operation", b"operation"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetOperationRequest: _TypeAlias = GetOperationRequest  # noqa: Y015
+
+@_typing.final
+class GetOperationResponse(_message.Message):
+    """Response of GetOperation."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPERATION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def operation(self) -> Global___Operation:
+        """The operation, as it stands."""
+
+    def __init__(
+        self,
+        *,
+        operation: Global___Operation | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["operation", b"operation"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["operation", b"operation"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetOperationResponse: _TypeAlias = GetOperationResponse  # noqa: Y015
+
+@_typing.final
+class ListOperationsRequest(_message.Message):
+    """Request of ListOperations."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COLLECTION_FIELD_NUMBER: _builtins.int
+    STATES_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    collection: _builtins.str
+    """Lists only operations on this collection; empty means all."""
+    page_size: _builtins.int
+    """Most operations to return; 0 means 100, at most 1,000."""
+    page_token: _builtins.str
+    """Token of the page to return, from the answer before; empty for the first."""
+    @_builtins.property
+    def states(self) -> _containers.RepeatedScalarFieldContainer[Global___Operation.State.ValueType]:
+        """Lists only operations in one of these states; empty means any."""
+
+    def __init__(
+        self,
+        *,
+        collection: _builtins.str = ...,
+        states: _abc.Iterable[Global___Operation.State.ValueType] | None = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["collection", b"collection", "page_size", b"page_size", "page_token", b"page_token", "states", b"states"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListOperationsRequest: _TypeAlias = ListOperationsRequest  # noqa: Y015
+
+@_typing.final
+class ListOperationsResponse(_message.Message):
+    """Response of ListOperations."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPERATIONS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Token of the next page; empty on the last."""
+    @_builtins.property
+    def operations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Operation]:
+        """The operations, newest first."""
+
+    def __init__(
+        self,
+        *,
+        operations: _abc.Iterable[Global___Operation] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "operations", b"operations"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListOperationsResponse: _TypeAlias = ListOperationsResponse  # noqa: Y015
+
+@_typing.final
+class WatchOperationRequest(_message.Message):
+    """Request of WatchOperation."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPERATION_FIELD_NUMBER: _builtins.int
+    operation: _builtins.str
+    """Id of the operation; required."""
+    def __init__(
+        self,
+        *,
+        operation: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["operation", b"operation"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchOperationRequest: _TypeAlias = WatchOperationRequest  # noqa: Y015
+
+@_typing.final
+class WatchOperationResponse(_message.Message):
+    """One state of a watched operation."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPERATION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def operation(self) -> Global___Operation:
+        """The operation, as it stands."""
+
+    def __init__(
+        self,
+        *,
+        operation: Global___Operation | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["operation", b"operation"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["operation", b"operation"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchOperationResponse: _TypeAlias = WatchOperationResponse  # noqa: Y015
+
+@_typing.final
+class CancelOperationRequest(_message.Message):
+    """Request of CancelOperation."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPERATION_FIELD_NUMBER: _builtins.int
+    operation: _builtins.str
+    """Id of the operation; required."""
+    def __init__(
+        self,
+        *,
+        operation: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["operation", b"operation"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CancelOperationRequest: _TypeAlias = CancelOperationRequest  # noqa: Y015
+
+@_typing.final
+class CancelOperationResponse(_message.Message):
+    """Response of CancelOperation."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPERATION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def operation(self) -> Global___Operation:
+        """The operation at its end: CANCELLED, or as it had ended before."""
+
+    def __init__(
+        self,
+        *,
+        operation: Global___Operation | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["operation", b"operation"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["operation", b"operation"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CancelOperationResponse: _TypeAlias = CancelOperationResponse  # noqa: Y015
 
 @_typing.final
 class GetArtifactRequest(_message.Message):
@@ -658,7 +1317,7 @@ class UpdateArtifactRequest(_message.Message):
 
     @_builtins.property
     def update_mask(self) -> _field_mask_pb2.FieldMask:
-        """Fields to change; required: `file_name`, `metadata` (all of it), or `metadata.<key>` (one key, verbatim after the dot;
+        """Fields to change; required: `file_name`, `summary`, `metadata` (all of it), or `metadata.<key>` (one key, verbatim after the dot;
         removed where `artifact` does not have it).
         """
 
@@ -856,21 +1515,25 @@ class GetNodeResponse(_message.Message):
 
     NODE_FIELD_NUMBER: _builtins.int
     ARTIFACT_FIELD_NUMBER: _builtins.int
+    INDEXED_TEXT_FIELD_NUMBER: _builtins.int
     artifact: _builtins.str
     """Artifact that holds it."""
+    indexed_text: _builtins.str
+    """What is embedded for it: title and headings above it, then its text; empty where it has no vector."""
     @_builtins.property
     def node(self) -> _node_pb2.Node:
-        """The node."""
+        """The node: `text` is what is shown, `own_tokens` what is counted."""
 
     def __init__(
         self,
         *,
         node: _node_pb2.Node | None = ...,
         artifact: _builtins.str = ...,
+        indexed_text: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["node", b"node"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "node", b"node"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "indexed_text", b"indexed_text", "node", b"node"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1039,7 +1702,9 @@ class Artifact(_message.Message):
         STATE_NOT_INITIALIZED: Artifact._State.ValueType  # 1
         """Named, its bytes still arriving or waiting."""
         STATE_INITIALIZED: Artifact._State.ValueType  # 2
-        """Its tree is built; nothing of it is searchable yet."""
+        """Its tree is built; nothing of it is searchable yet. It waits for PopulateArtifact where it was ingested with
+        `initialize_only`.
+        """
         STATE_POPULATED: Artifact._State.ValueType  # 3
         """Searchable, whole."""
 
@@ -1051,7 +1716,9 @@ class Artifact(_message.Message):
     STATE_NOT_INITIALIZED: Artifact.State.ValueType  # 1
     """Named, its bytes still arriving or waiting."""
     STATE_INITIALIZED: Artifact.State.ValueType  # 2
-    """Its tree is built; nothing of it is searchable yet."""
+    """Its tree is built; nothing of it is searchable yet. It waits for PopulateArtifact where it was ingested with
+    `initialize_only`.
+    """
     STATE_POPULATED: Artifact.State.ValueType  # 3
     """Searchable, whole."""
 
@@ -1076,6 +1743,47 @@ class Artifact(_message.Message):
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
+    @_typing.final
+    class FileMetadataEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        @_builtins.property
+        def value(self) -> _metadata_pb2.MetadataValue: ...
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _metadata_pb2.MetadataValue | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class CountsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.int
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     ARTIFACT_FIELD_NUMBER: _builtins.int
     COLLECTION_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
@@ -1095,6 +1803,11 @@ class Artifact(_message.Message):
     PROGRESS_FIELD_NUMBER: _builtins.int
     INGEST_TIME_FIELD_NUMBER: _builtins.int
     LANGUAGE_FIELD_NUMBER: _builtins.int
+    FILE_METADATA_FIELD_NUMBER: _builtins.int
+    COUNTS_FIELD_NUMBER: _builtins.int
+    SUMMARY_FIELD_NUMBER: _builtins.int
+    SOURCE_URI_FIELD_NUMBER: _builtins.int
+    HAS_DRAFT_FIELD_NUMBER: _builtins.int
     artifact: _builtins.str
     """Name of the artifact."""
     collection: _builtins.str
@@ -1123,6 +1836,12 @@ class Artifact(_message.Message):
     """Language of the document, as the file states, else as its script or its words say; the first part of a language tag,
     such as "en"; empty where unknown.
     """
+    summary: _builtins.str
+    """Summary for routing: as the caller gave it, else made of title, headings and first text."""
+    source_uri: _builtins.str
+    """Where the document comes from; empty where its caller did not say."""
+    has_draft: _builtins.bool
+    """True where a version is INITIALIZED and waits for PopulateArtifact. Output only."""
     @_builtins.property
     def metadata(self) -> _containers.MessageMap[_builtins.str, _metadata_pb2.MetadataValue]:
         """Metadata, as the caller gave it."""
@@ -1147,6 +1866,16 @@ class Artifact(_message.Message):
     def ingest_time(self) -> _timestamp_pb2.Timestamp:
         """When its content was last put in; what the key `ingested_at` is compared with."""
 
+    @_builtins.property
+    def file_metadata(self) -> _containers.MessageMap[_builtins.str, _metadata_pb2.MetadataValue]:
+        """What the file states of itself: `author`, `created`, `keywords`, headers of a mail, front matter and the like.
+        Filters know it as `file.<key>`. Output only.
+        """
+
+    @_builtins.property
+    def counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
+        """What its reader counted, such as `sheets`, `attachments`, `entries_read`, `pages_without_text`, `skipped`. Output only."""
+
     def __init__(
         self,
         *,
@@ -1169,10 +1898,15 @@ class Artifact(_message.Message):
         progress: Global___Progress | None = ...,
         ingest_time: _timestamp_pb2.Timestamp | None = ...,
         language: _builtins.str = ...,
+        file_metadata: _abc.Mapping[_builtins.str, _metadata_pb2.MetadataValue] | None = ...,
+        counts: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
+        summary: _builtins.str = ...,
+        source_uri: _builtins.str = ...,
+        has_draft: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "ingest_time", b"ingest_time", "progress", b"progress", "update_time", b"update_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "chunk_count", b"chunk_count", "collection", b"collection", "content_sha256", b"content_sha256", "create_time", b"create_time", "file_name", b"file_name", "ingest_time", b"ingest_time", "language", b"language", "media_type", b"media_type", "metadata", b"metadata", "node_count", b"node_count", "page_count", b"page_count", "progress", b"progress", "size_bytes", b"size_bytes", "state", b"state", "title", b"title", "token_count", b"token_count", "update_time", b"update_time", "warnings", b"warnings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["artifact", b"artifact", "chunk_count", b"chunk_count", "collection", b"collection", "content_sha256", b"content_sha256", "counts", b"counts", "create_time", b"create_time", "file_metadata", b"file_metadata", "file_name", b"file_name", "has_draft", b"has_draft", "ingest_time", b"ingest_time", "language", b"language", "media_type", b"media_type", "metadata", b"metadata", "node_count", b"node_count", "page_count", b"page_count", "progress", b"progress", "size_bytes", b"size_bytes", "source_uri", b"source_uri", "state", b"state", "summary", b"summary", "title", b"title", "token_count", b"token_count", "update_time", b"update_time", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1188,7 +1922,9 @@ class Warning(_message.Message):
     MESSAGE_FIELD_NUMBER: _builtins.int
     PAGES_FIELD_NUMBER: _builtins.int
     kind: _builtins.str
-    """Machine-readable kind: NO_TEXT_LAYER, BAD_TEXT_LAYER, DAMAGED, REPLACED_CHARACTERS, TRUNCATED_TABLE."""
+    """Machine-readable kind: NO_TEXT_LAYER, BAD_TEXT_LAYER, DAMAGED, REPLACED_CHARACTERS, TRUNCATED_TABLE, SKIPPED_FILE
+    (a file inside could not be read), SKIPPED_PART (left out on purpose, or not read), OCR_FAILED.
+    """
     message: _builtins.str
     """A sentence for people."""
     @_builtins.property
@@ -1209,6 +1945,224 @@ class Warning(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Warning: _TypeAlias = Warning  # noqa: Y015
+
+@_typing.final
+class Operation(_message.Message):
+    """One ingest, from its request to its end. Kept for `ingest.operations_kept_s` after that."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    class _Kind:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _KindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[Operation._Kind.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        KIND_UNSPECIFIED: Operation._Kind.ValueType  # 0
+        """Never set by the server."""
+        KIND_INGEST_FILE: Operation._Kind.ValueType  # 1
+        """IngestFile."""
+        KIND_INGEST_TEXT: Operation._Kind.ValueType  # 2
+        """IngestText."""
+        KIND_INGEST_URI: Operation._Kind.ValueType  # 3
+        """IngestUri."""
+        KIND_POPULATE_ARTIFACT: Operation._Kind.ValueType  # 4
+        """PopulateArtifact."""
+
+    class Kind(_Kind, metaclass=_KindEnumTypeWrapper):
+        """What was asked for."""
+
+    KIND_UNSPECIFIED: Operation.Kind.ValueType  # 0
+    """Never set by the server."""
+    KIND_INGEST_FILE: Operation.Kind.ValueType  # 1
+    """IngestFile."""
+    KIND_INGEST_TEXT: Operation.Kind.ValueType  # 2
+    """IngestText."""
+    KIND_INGEST_URI: Operation.Kind.ValueType  # 3
+    """IngestUri."""
+    KIND_POPULATE_ARTIFACT: Operation.Kind.ValueType  # 4
+    """PopulateArtifact."""
+
+    class _State:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _StateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[Operation._State.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        STATE_UNSPECIFIED: Operation._State.ValueType  # 0
+        """Never set by the server."""
+        STATE_QUEUED: Operation._State.ValueType  # 1
+        """Recorded; its bytes arrive, or it waits for its turn."""
+        STATE_RUNNING: Operation._State.ValueType  # 2
+        """Under way."""
+        STATE_SUCCEEDED: Operation._State.ValueType  # 3
+        """Done; what it was for is visible."""
+        STATE_FAILED: Operation._State.ValueType  # 4
+        """Ended with an error; nothing of it is left."""
+        STATE_CANCELLED: Operation._State.ValueType  # 5
+        """Stopped by its caller; nothing of it is left."""
+
+    class State(_State, metaclass=_StateEnumTypeWrapper):
+        """Where it stands."""
+
+    STATE_UNSPECIFIED: Operation.State.ValueType  # 0
+    """Never set by the server."""
+    STATE_QUEUED: Operation.State.ValueType  # 1
+    """Recorded; its bytes arrive, or it waits for its turn."""
+    STATE_RUNNING: Operation.State.ValueType  # 2
+    """Under way."""
+    STATE_SUCCEEDED: Operation.State.ValueType  # 3
+    """Done; what it was for is visible."""
+    STATE_FAILED: Operation.State.ValueType  # 4
+    """Ended with an error; nothing of it is left."""
+    STATE_CANCELLED: Operation.State.ValueType  # 5
+    """Stopped by its caller; nothing of it is left."""
+
+    @_typing.final
+    class CountsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.int
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    OPERATION_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    COLLECTION_FIELD_NUMBER: _builtins.int
+    ARTIFACT_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    PROGRESS_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    END_TIME_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    SEQ_FIELD_NUMBER: _builtins.int
+    ALREADY_INGESTED_FIELD_NUMBER: _builtins.int
+    PAGE_COUNT_FIELD_NUMBER: _builtins.int
+    NODE_COUNT_FIELD_NUMBER: _builtins.int
+    CHUNK_COUNT_FIELD_NUMBER: _builtins.int
+    WARNINGS_FIELD_NUMBER: _builtins.int
+    COUNTS_FIELD_NUMBER: _builtins.int
+    operation: _builtins.str
+    """Id of the operation; later ones sort after earlier ones."""
+    kind: Global___Operation.Kind.ValueType
+    """What was asked for."""
+    state: Global___Operation.State.ValueType
+    """Where it stands."""
+    collection: _builtins.str
+    """Collection that it works on."""
+    artifact: _builtins.str
+    """Artifact that it works on."""
+    request_id: _builtins.str
+    """The `request_id` of its request; empty where there was none, and where it is free again."""
+    seq: _builtins.int
+    """Sequence number of its change; 0 until it SUCCEEDED, and with `initialize_only`."""
+    already_ingested: _builtins.bool
+    """True where the artifact already held these bytes."""
+    page_count: _builtins.int
+    """Pages of the document; 0 until it is read, and where its format has none."""
+    node_count: _builtins.int
+    """Nodes of its tree; 0 until it is built."""
+    chunk_count: _builtins.int
+    """Chunks that are embedded; 0 until the tree is built."""
+    @_builtins.property
+    def progress(self) -> Global___Progress:
+        """How far it is; absent once it has ended."""
+
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was recorded."""
+
+    @_builtins.property
+    def end_time(self) -> _timestamp_pb2.Timestamp:
+        """When it ended; absent until then."""
+
+    @_builtins.property
+    def error(self) -> Global___OperationError:
+        """Why it FAILED or was CANCELLED; absent else."""
+
+    @_builtins.property
+    def warnings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Warning]:
+        """What a reader should know, as in Artifact."""
+
+    @_builtins.property
+    def counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
+        """What the reader counted, as in Artifact."""
+
+    def __init__(
+        self,
+        *,
+        operation: _builtins.str = ...,
+        kind: Global___Operation.Kind.ValueType = ...,
+        state: Global___Operation.State.ValueType = ...,
+        collection: _builtins.str = ...,
+        artifact: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        progress: Global___Progress | None = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+        end_time: _timestamp_pb2.Timestamp | None = ...,
+        error: Global___OperationError | None = ...,
+        seq: _builtins.int = ...,
+        already_ingested: _builtins.bool = ...,
+        page_count: _builtins.int = ...,
+        node_count: _builtins.int = ...,
+        chunk_count: _builtins.int = ...,
+        warnings: _abc.Iterable[Global___Warning] | None = ...,
+        counts: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "end_time", b"end_time", "error", b"error", "progress", b"progress"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["already_ingested", b"already_ingested", "artifact", b"artifact", "chunk_count", b"chunk_count", "collection", b"collection", "counts", b"counts", "create_time", b"create_time", "end_time", b"end_time", "error", b"error", "kind", b"kind", "node_count", b"node_count", "operation", b"operation", "page_count", b"page_count", "progress", b"progress", "request_id", b"request_id", "seq", b"seq", "state", b"state", "warnings", b"warnings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Operation: _TypeAlias = Operation  # noqa: Y015
+
+@_typing.final
+class OperationError(_message.Message):
+    """Why an operation ended without success, or an item of a batch was refused."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REASON_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    STAGE_FIELD_NUMBER: _builtins.int
+    reason: _builtins.str
+    """Machine-readable reason: the name of an ErrorReason without its prefix."""
+    message: _builtins.str
+    """A sentence for people."""
+    code: _builtins.int
+    """Canonical status code (google.rpc.Code) that a call would have ended with."""
+    stage: Global___Progress.Stage.ValueType
+    """Stage in which it happened."""
+    def __init__(
+        self,
+        *,
+        reason: _builtins.str = ...,
+        message: _builtins.str = ...,
+        code: _builtins.int = ...,
+        stage: Global___Progress.Stage.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "message", b"message", "reason", b"reason", "stage", b"stage"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OperationError: _TypeAlias = OperationError  # noqa: Y015
 
 @_typing.final
 class Progress(_message.Message):
@@ -1236,6 +2190,8 @@ class Progress(_message.Message):
         """Its chunks are embedded."""
         STAGE_COMMITTING: Progress._Stage.ValueType  # 6
         """It is written to the store."""
+        STAGE_FETCHING: Progress._Stage.ValueType  # 7
+        """It is fetched from its URI."""
 
     class Stage(_Stage, metaclass=_StageEnumTypeWrapper):
         """Stage of an ingest."""
@@ -1254,6 +2210,8 @@ class Progress(_message.Message):
     """Its chunks are embedded."""
     STAGE_COMMITTING: Progress.Stage.ValueType  # 6
     """It is written to the store."""
+    STAGE_FETCHING: Progress.Stage.ValueType  # 7
+    """It is fetched from its URI."""
 
     STAGE_FIELD_NUMBER: _builtins.int
     DONE_FIELD_NUMBER: _builtins.int
@@ -1261,7 +2219,7 @@ class Progress(_message.Message):
     stage: Global___Progress.Stage.ValueType
     """The stage."""
     done: _builtins.int
-    """Units done in this stage: bytes while receiving, pages while reading, chunks while embedding."""
+    """Units done in this stage: bytes while receiving and fetching, pages while reading, chunks while embedding."""
     total: _builtins.int
     """Units in all; 0 while unknown."""
     def __init__(

@@ -70,6 +70,41 @@ class IngestServiceStub:
                 request_serializer=treespan_dot_v1_dot_ingest__service__pb2.IngestTextRequest.SerializeToString,
                 response_deserializer=treespan_dot_v1_dot_ingest__service__pb2.IngestTextResponse.FromString,
                 _registered_method=True)
+        self.IngestUri = channel.unary_unary(
+                '/treespan.v1.IngestService/IngestUri',
+                request_serializer=treespan_dot_v1_dot_ingest__service__pb2.IngestUriRequest.SerializeToString,
+                response_deserializer=treespan_dot_v1_dot_ingest__service__pb2.IngestUriResponse.FromString,
+                _registered_method=True)
+        self.BatchIngest = channel.unary_unary(
+                '/treespan.v1.IngestService/BatchIngest',
+                request_serializer=treespan_dot_v1_dot_ingest__service__pb2.BatchIngestRequest.SerializeToString,
+                response_deserializer=treespan_dot_v1_dot_ingest__service__pb2.BatchIngestResponse.FromString,
+                _registered_method=True)
+        self.PopulateArtifact = channel.unary_unary(
+                '/treespan.v1.IngestService/PopulateArtifact',
+                request_serializer=treespan_dot_v1_dot_ingest__service__pb2.PopulateArtifactRequest.SerializeToString,
+                response_deserializer=treespan_dot_v1_dot_ingest__service__pb2.PopulateArtifactResponse.FromString,
+                _registered_method=True)
+        self.GetOperation = channel.unary_unary(
+                '/treespan.v1.IngestService/GetOperation',
+                request_serializer=treespan_dot_v1_dot_ingest__service__pb2.GetOperationRequest.SerializeToString,
+                response_deserializer=treespan_dot_v1_dot_ingest__service__pb2.GetOperationResponse.FromString,
+                _registered_method=True)
+        self.ListOperations = channel.unary_unary(
+                '/treespan.v1.IngestService/ListOperations',
+                request_serializer=treespan_dot_v1_dot_ingest__service__pb2.ListOperationsRequest.SerializeToString,
+                response_deserializer=treespan_dot_v1_dot_ingest__service__pb2.ListOperationsResponse.FromString,
+                _registered_method=True)
+        self.WatchOperation = channel.unary_stream(
+                '/treespan.v1.IngestService/WatchOperation',
+                request_serializer=treespan_dot_v1_dot_ingest__service__pb2.WatchOperationRequest.SerializeToString,
+                response_deserializer=treespan_dot_v1_dot_ingest__service__pb2.WatchOperationResponse.FromString,
+                _registered_method=True)
+        self.CancelOperation = channel.unary_unary(
+                '/treespan.v1.IngestService/CancelOperation',
+                request_serializer=treespan_dot_v1_dot_ingest__service__pb2.CancelOperationRequest.SerializeToString,
+                response_deserializer=treespan_dot_v1_dot_ingest__service__pb2.CancelOperationResponse.FromString,
+                _registered_method=True)
         self.GetArtifact = channel.unary_unary(
                 '/treespan.v1.IngestService/GetArtifact',
                 request_serializer=treespan_dot_v1_dot_ingest__service__pb2.GetArtifactRequest.SerializeToString,
@@ -147,8 +182,9 @@ class IngestServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def IngestFile(self, request_iterator, context):
-        """Takes one file (a header, then its bytes in parts) and answers when it is searchable, whole, or not at all.
-        An artifact of the same name is replaced; the old version answers searches until the new one is complete.
+        """Takes one file (a header, then its bytes in parts) and answers when it is searchable, whole, or not at all; with
+        `detached` as soon as its bytes are safe. An artifact of the same name is replaced; the old version answers searches
+        until the new one is complete.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -156,6 +192,58 @@ class IngestServiceServicer:
 
     def IngestText(self, request, context):
         """Takes one text, given in the request, and answers when it is searchable.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def IngestUri(self, request, context):
+        """Takes what a URI names, a web page or a file on the server; only where the server's settings allow it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def BatchIngest(self, request, context):
+        """Takes several texts and URIs, each an operation of its own, and answers when all are recorded. One that is refused
+        does not keep the others.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PopulateArtifact(self, request, context):
+        """Embeds the version of an artifact that waits, and makes it searchable. Where that fails or is cancelled, it waits on.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetOperation(self, request, context):
+        """Returns an operation.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListOperations(self, request, context):
+        """Lists the tenant's operations, newest first, in pages.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def WatchOperation(self, request, context):
+        """Streams an operation: as it stands now, then after every change, at most ten times a second; ends after its end. When
+        the service stops it ends with UNAVAILABLE; watch again when it is back.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CancelOperation(self, request, context):
+        """Stops an operation and answers when it has stopped, with nothing left of it. One that has ended stays as it is, and
+        one that is COMMITTING ends first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -197,14 +285,15 @@ class IngestServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetNode(self, request, context):
-        """Returns one node of an artifact's tree.
+        """Returns one node of an artifact's tree, of the visible version or of one that waits to be populated.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ExportTree(self, request, context):
-        """Streams an artifact's whole tree in document order, in pages below 1 MiB, all of one version.
+        """Streams an artifact's whole tree in document order, in pages below 1 MiB, all of one version: the visible one, else the
+        one that waits to be populated.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -247,6 +336,41 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     servicer.IngestText,
                     request_deserializer=treespan_dot_v1_dot_ingest__service__pb2.IngestTextRequest.FromString,
                     response_serializer=treespan_dot_v1_dot_ingest__service__pb2.IngestTextResponse.SerializeToString,
+            ),
+            'IngestUri': grpc.unary_unary_rpc_method_handler(
+                    servicer.IngestUri,
+                    request_deserializer=treespan_dot_v1_dot_ingest__service__pb2.IngestUriRequest.FromString,
+                    response_serializer=treespan_dot_v1_dot_ingest__service__pb2.IngestUriResponse.SerializeToString,
+            ),
+            'BatchIngest': grpc.unary_unary_rpc_method_handler(
+                    servicer.BatchIngest,
+                    request_deserializer=treespan_dot_v1_dot_ingest__service__pb2.BatchIngestRequest.FromString,
+                    response_serializer=treespan_dot_v1_dot_ingest__service__pb2.BatchIngestResponse.SerializeToString,
+            ),
+            'PopulateArtifact': grpc.unary_unary_rpc_method_handler(
+                    servicer.PopulateArtifact,
+                    request_deserializer=treespan_dot_v1_dot_ingest__service__pb2.PopulateArtifactRequest.FromString,
+                    response_serializer=treespan_dot_v1_dot_ingest__service__pb2.PopulateArtifactResponse.SerializeToString,
+            ),
+            'GetOperation': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetOperation,
+                    request_deserializer=treespan_dot_v1_dot_ingest__service__pb2.GetOperationRequest.FromString,
+                    response_serializer=treespan_dot_v1_dot_ingest__service__pb2.GetOperationResponse.SerializeToString,
+            ),
+            'ListOperations': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListOperations,
+                    request_deserializer=treespan_dot_v1_dot_ingest__service__pb2.ListOperationsRequest.FromString,
+                    response_serializer=treespan_dot_v1_dot_ingest__service__pb2.ListOperationsResponse.SerializeToString,
+            ),
+            'WatchOperation': grpc.unary_stream_rpc_method_handler(
+                    servicer.WatchOperation,
+                    request_deserializer=treespan_dot_v1_dot_ingest__service__pb2.WatchOperationRequest.FromString,
+                    response_serializer=treespan_dot_v1_dot_ingest__service__pb2.WatchOperationResponse.SerializeToString,
+            ),
+            'CancelOperation': grpc.unary_unary_rpc_method_handler(
+                    servicer.CancelOperation,
+                    request_deserializer=treespan_dot_v1_dot_ingest__service__pb2.CancelOperationRequest.FromString,
+                    response_serializer=treespan_dot_v1_dot_ingest__service__pb2.CancelOperationResponse.SerializeToString,
             ),
             'GetArtifact': grpc.unary_unary_rpc_method_handler(
                     servicer.GetArtifact,
@@ -474,6 +598,195 @@ class IngestService:
             '/treespan.v1.IngestService/IngestText',
             treespan_dot_v1_dot_ingest__service__pb2.IngestTextRequest.SerializeToString,
             treespan_dot_v1_dot_ingest__service__pb2.IngestTextResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def IngestUri(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/treespan.v1.IngestService/IngestUri',
+            treespan_dot_v1_dot_ingest__service__pb2.IngestUriRequest.SerializeToString,
+            treespan_dot_v1_dot_ingest__service__pb2.IngestUriResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BatchIngest(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/treespan.v1.IngestService/BatchIngest',
+            treespan_dot_v1_dot_ingest__service__pb2.BatchIngestRequest.SerializeToString,
+            treespan_dot_v1_dot_ingest__service__pb2.BatchIngestResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PopulateArtifact(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/treespan.v1.IngestService/PopulateArtifact',
+            treespan_dot_v1_dot_ingest__service__pb2.PopulateArtifactRequest.SerializeToString,
+            treespan_dot_v1_dot_ingest__service__pb2.PopulateArtifactResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetOperation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/treespan.v1.IngestService/GetOperation',
+            treespan_dot_v1_dot_ingest__service__pb2.GetOperationRequest.SerializeToString,
+            treespan_dot_v1_dot_ingest__service__pb2.GetOperationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListOperations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/treespan.v1.IngestService/ListOperations',
+            treespan_dot_v1_dot_ingest__service__pb2.ListOperationsRequest.SerializeToString,
+            treespan_dot_v1_dot_ingest__service__pb2.ListOperationsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WatchOperation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/treespan.v1.IngestService/WatchOperation',
+            treespan_dot_v1_dot_ingest__service__pb2.WatchOperationRequest.SerializeToString,
+            treespan_dot_v1_dot_ingest__service__pb2.WatchOperationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CancelOperation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/treespan.v1.IngestService/CancelOperation',
+            treespan_dot_v1_dot_ingest__service__pb2.CancelOperationRequest.SerializeToString,
+            treespan_dot_v1_dot_ingest__service__pb2.CancelOperationResponse.FromString,
             options,
             channel_credentials,
             insecure,

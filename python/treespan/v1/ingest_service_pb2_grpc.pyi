@@ -44,11 +44,32 @@ class IngestServiceStub:
     DeleteCollection: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.DeleteCollectionRequest, _ingest_service_pb2.DeleteCollectionResponse]
     """Deletes a collection; with `force` also everything in it."""
     IngestFile: _grpc.StreamUnaryMultiCallable[_ingest_service_pb2.IngestFileRequest, _ingest_service_pb2.IngestFileResponse]
-    """Takes one file (a header, then its bytes in parts) and answers when it is searchable, whole, or not at all.
-    An artifact of the same name is replaced; the old version answers searches until the new one is complete.
+    """Takes one file (a header, then its bytes in parts) and answers when it is searchable, whole, or not at all; with
+    `detached` as soon as its bytes are safe. An artifact of the same name is replaced; the old version answers searches
+    until the new one is complete.
     """
     IngestText: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.IngestTextRequest, _ingest_service_pb2.IngestTextResponse]
     """Takes one text, given in the request, and answers when it is searchable."""
+    IngestUri: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.IngestUriRequest, _ingest_service_pb2.IngestUriResponse]
+    """Takes what a URI names, a web page or a file on the server; only where the server's settings allow it."""
+    BatchIngest: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.BatchIngestRequest, _ingest_service_pb2.BatchIngestResponse]
+    """Takes several texts and URIs, each an operation of its own, and answers when all are recorded. One that is refused
+    does not keep the others.
+    """
+    PopulateArtifact: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.PopulateArtifactRequest, _ingest_service_pb2.PopulateArtifactResponse]
+    """Embeds the version of an artifact that waits, and makes it searchable. Where that fails or is cancelled, it waits on."""
+    GetOperation: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.GetOperationRequest, _ingest_service_pb2.GetOperationResponse]
+    """Returns an operation."""
+    ListOperations: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.ListOperationsRequest, _ingest_service_pb2.ListOperationsResponse]
+    """Lists the tenant's operations, newest first, in pages."""
+    WatchOperation: _grpc.UnaryStreamMultiCallable[_ingest_service_pb2.WatchOperationRequest, _ingest_service_pb2.WatchOperationResponse]
+    """Streams an operation: as it stands now, then after every change, at most ten times a second; ends after its end. When
+    the service stops it ends with UNAVAILABLE; watch again when it is back.
+    """
+    CancelOperation: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.CancelOperationRequest, _ingest_service_pb2.CancelOperationResponse]
+    """Stops an operation and answers when it has stopped, with nothing left of it. One that has ended stays as it is, and
+    one that is COMMITTING ends first.
+    """
     GetArtifact: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.GetArtifactRequest, _ingest_service_pb2.GetArtifactResponse]
     """Returns an artifact, with the progress of an ingest under way."""
     ListArtifacts: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.ListArtifactsRequest, _ingest_service_pb2.ListArtifactsResponse]
@@ -60,9 +81,11 @@ class IngestServiceStub:
     DeleteArtifact: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.DeleteArtifactRequest, _ingest_service_pb2.DeleteArtifactResponse]
     """Deletes an artifact and takes it out of all answers."""
     GetNode: _grpc.UnaryUnaryMultiCallable[_ingest_service_pb2.GetNodeRequest, _ingest_service_pb2.GetNodeResponse]
-    """Returns one node of an artifact's tree."""
+    """Returns one node of an artifact's tree, of the visible version or of one that waits to be populated."""
     ExportTree: _grpc.UnaryStreamMultiCallable[_ingest_service_pb2.ExportTreeRequest, _ingest_service_pb2.ExportTreeResponse]
-    """Streams an artifact's whole tree in document order, in pages below 1 MiB, all of one version."""
+    """Streams an artifact's whole tree in document order, in pages below 1 MiB, all of one version: the visible one, else the
+    one that waits to be populated.
+    """
 
 @_typing.type_check_only
 class IngestServiceAsyncStub(IngestServiceStub):
@@ -80,11 +103,32 @@ class IngestServiceAsyncStub(IngestServiceStub):
     DeleteCollection: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.DeleteCollectionRequest, _ingest_service_pb2.DeleteCollectionResponse]  # type: ignore[assignment]
     """Deletes a collection; with `force` also everything in it."""
     IngestFile: _aio.StreamUnaryMultiCallable[_ingest_service_pb2.IngestFileRequest, _ingest_service_pb2.IngestFileResponse]  # type: ignore[assignment]
-    """Takes one file (a header, then its bytes in parts) and answers when it is searchable, whole, or not at all.
-    An artifact of the same name is replaced; the old version answers searches until the new one is complete.
+    """Takes one file (a header, then its bytes in parts) and answers when it is searchable, whole, or not at all; with
+    `detached` as soon as its bytes are safe. An artifact of the same name is replaced; the old version answers searches
+    until the new one is complete.
     """
     IngestText: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.IngestTextRequest, _ingest_service_pb2.IngestTextResponse]  # type: ignore[assignment]
     """Takes one text, given in the request, and answers when it is searchable."""
+    IngestUri: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.IngestUriRequest, _ingest_service_pb2.IngestUriResponse]  # type: ignore[assignment]
+    """Takes what a URI names, a web page or a file on the server; only where the server's settings allow it."""
+    BatchIngest: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.BatchIngestRequest, _ingest_service_pb2.BatchIngestResponse]  # type: ignore[assignment]
+    """Takes several texts and URIs, each an operation of its own, and answers when all are recorded. One that is refused
+    does not keep the others.
+    """
+    PopulateArtifact: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.PopulateArtifactRequest, _ingest_service_pb2.PopulateArtifactResponse]  # type: ignore[assignment]
+    """Embeds the version of an artifact that waits, and makes it searchable. Where that fails or is cancelled, it waits on."""
+    GetOperation: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.GetOperationRequest, _ingest_service_pb2.GetOperationResponse]  # type: ignore[assignment]
+    """Returns an operation."""
+    ListOperations: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.ListOperationsRequest, _ingest_service_pb2.ListOperationsResponse]  # type: ignore[assignment]
+    """Lists the tenant's operations, newest first, in pages."""
+    WatchOperation: _aio.UnaryStreamMultiCallable[_ingest_service_pb2.WatchOperationRequest, _ingest_service_pb2.WatchOperationResponse]  # type: ignore[assignment]
+    """Streams an operation: as it stands now, then after every change, at most ten times a second; ends after its end. When
+    the service stops it ends with UNAVAILABLE; watch again when it is back.
+    """
+    CancelOperation: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.CancelOperationRequest, _ingest_service_pb2.CancelOperationResponse]  # type: ignore[assignment]
+    """Stops an operation and answers when it has stopped, with nothing left of it. One that has ended stays as it is, and
+    one that is COMMITTING ends first.
+    """
     GetArtifact: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.GetArtifactRequest, _ingest_service_pb2.GetArtifactResponse]  # type: ignore[assignment]
     """Returns an artifact, with the progress of an ingest under way."""
     ListArtifacts: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.ListArtifactsRequest, _ingest_service_pb2.ListArtifactsResponse]  # type: ignore[assignment]
@@ -96,9 +140,11 @@ class IngestServiceAsyncStub(IngestServiceStub):
     DeleteArtifact: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.DeleteArtifactRequest, _ingest_service_pb2.DeleteArtifactResponse]  # type: ignore[assignment]
     """Deletes an artifact and takes it out of all answers."""
     GetNode: _aio.UnaryUnaryMultiCallable[_ingest_service_pb2.GetNodeRequest, _ingest_service_pb2.GetNodeResponse]  # type: ignore[assignment]
-    """Returns one node of an artifact's tree."""
+    """Returns one node of an artifact's tree, of the visible version or of one that waits to be populated."""
     ExportTree: _aio.UnaryStreamMultiCallable[_ingest_service_pb2.ExportTreeRequest, _ingest_service_pb2.ExportTreeResponse]  # type: ignore[assignment]
-    """Streams an artifact's whole tree in document order, in pages below 1 MiB, all of one version."""
+    """Streams an artifact's whole tree in document order, in pages below 1 MiB, all of one version: the visible one, else the
+    one that waits to be populated.
+    """
 
 class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
     """Turns files into document trees, and keeps the catalogue of collections and artifacts."""
@@ -149,8 +195,9 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_ingest_service_pb2.IngestFileRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_ingest_service_pb2.IngestFileResponse, _abc.Awaitable[_ingest_service_pb2.IngestFileResponse]]:
-        """Takes one file (a header, then its bytes in parts) and answers when it is searchable, whole, or not at all.
-        An artifact of the same name is replaced; the old version answers searches until the new one is complete.
+        """Takes one file (a header, then its bytes in parts) and answers when it is searchable, whole, or not at all; with
+        `detached` as soon as its bytes are safe. An artifact of the same name is replaced; the old version answers searches
+        until the new one is complete.
         """
 
     @_abc_1.abstractmethod
@@ -160,6 +207,68 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_ingest_service_pb2.IngestTextResponse, _abc.Awaitable[_ingest_service_pb2.IngestTextResponse]]:
         """Takes one text, given in the request, and answers when it is searchable."""
+
+    @_abc_1.abstractmethod
+    def IngestUri(
+        self,
+        request: _ingest_service_pb2.IngestUriRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ingest_service_pb2.IngestUriResponse, _abc.Awaitable[_ingest_service_pb2.IngestUriResponse]]:
+        """Takes what a URI names, a web page or a file on the server; only where the server's settings allow it."""
+
+    @_abc_1.abstractmethod
+    def BatchIngest(
+        self,
+        request: _ingest_service_pb2.BatchIngestRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ingest_service_pb2.BatchIngestResponse, _abc.Awaitable[_ingest_service_pb2.BatchIngestResponse]]:
+        """Takes several texts and URIs, each an operation of its own, and answers when all are recorded. One that is refused
+        does not keep the others.
+        """
+
+    @_abc_1.abstractmethod
+    def PopulateArtifact(
+        self,
+        request: _ingest_service_pb2.PopulateArtifactRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ingest_service_pb2.PopulateArtifactResponse, _abc.Awaitable[_ingest_service_pb2.PopulateArtifactResponse]]:
+        """Embeds the version of an artifact that waits, and makes it searchable. Where that fails or is cancelled, it waits on."""
+
+    @_abc_1.abstractmethod
+    def GetOperation(
+        self,
+        request: _ingest_service_pb2.GetOperationRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ingest_service_pb2.GetOperationResponse, _abc.Awaitable[_ingest_service_pb2.GetOperationResponse]]:
+        """Returns an operation."""
+
+    @_abc_1.abstractmethod
+    def ListOperations(
+        self,
+        request: _ingest_service_pb2.ListOperationsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ingest_service_pb2.ListOperationsResponse, _abc.Awaitable[_ingest_service_pb2.ListOperationsResponse]]:
+        """Lists the tenant's operations, newest first, in pages."""
+
+    @_abc_1.abstractmethod
+    def WatchOperation(
+        self,
+        request: _ingest_service_pb2.WatchOperationRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_ingest_service_pb2.WatchOperationResponse], _abc.AsyncIterator[_ingest_service_pb2.WatchOperationResponse]]:
+        """Streams an operation: as it stands now, then after every change, at most ten times a second; ends after its end. When
+        the service stops it ends with UNAVAILABLE; watch again when it is back.
+        """
+
+    @_abc_1.abstractmethod
+    def CancelOperation(
+        self,
+        request: _ingest_service_pb2.CancelOperationRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_ingest_service_pb2.CancelOperationResponse, _abc.Awaitable[_ingest_service_pb2.CancelOperationResponse]]:
+        """Stops an operation and answers when it has stopped, with nothing left of it. One that has ended stays as it is, and
+        one that is COMMITTING ends first.
+        """
 
     @_abc_1.abstractmethod
     def GetArtifact(
@@ -207,7 +316,7 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ingest_service_pb2.GetNodeRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_ingest_service_pb2.GetNodeResponse, _abc.Awaitable[_ingest_service_pb2.GetNodeResponse]]:
-        """Returns one node of an artifact's tree."""
+        """Returns one node of an artifact's tree, of the visible version or of one that waits to be populated."""
 
     @_abc_1.abstractmethod
     def ExportTree(
@@ -215,6 +324,8 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ingest_service_pb2.ExportTreeRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_ingest_service_pb2.ExportTreeResponse], _abc.AsyncIterator[_ingest_service_pb2.ExportTreeResponse]]:
-        """Streams an artifact's whole tree in document order, in pages below 1 MiB, all of one version."""
+        """Streams an artifact's whole tree in document order, in pages below 1 MiB, all of one version: the visible one, else the
+        one that waits to be populated.
+        """
 
 def add_IngestServiceServicer_to_server(servicer: IngestServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -26,7 +26,9 @@ class _NodeKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_NodeKind.Val
     NODE_KIND_UNSPECIFIED: _NodeKind.ValueType  # 0
     """Never set by the server."""
     NODE_KIND_DOCUMENT: _NodeKind.ValueType  # 1
-    """The root: a whole file. It has no text of its own."""
+    """A whole file: the root, which has no text of its own, or a file inside it (an attachment, a member of an archive),
+    whose own text is its name.
+    """
     NODE_KIND_SECTION: _NodeKind.ValueType  # 2
     """A section; its own text is its heading."""
     NODE_KIND_TEXT: _NodeKind.ValueType  # 3
@@ -50,7 +52,9 @@ class NodeKind(_NodeKind, metaclass=_NodeKindEnumTypeWrapper):
 NODE_KIND_UNSPECIFIED: NodeKind.ValueType  # 0
 """Never set by the server."""
 NODE_KIND_DOCUMENT: NodeKind.ValueType  # 1
-"""The root: a whole file. It has no text of its own."""
+"""A whole file: the root, which has no text of its own, or a file inside it (an attachment, a member of an archive),
+whose own text is its name.
+"""
 NODE_KIND_SECTION: NodeKind.ValueType  # 2
 """A section; its own text is its heading."""
 NODE_KIND_TEXT: NodeKind.ValueType  # 3
@@ -112,7 +116,7 @@ class Node(_message.Message):
     subtree_tokens: _builtins.int
     """Tokens of the node and everything below it."""
     page_start: _builtins.int
-    """First page, from 1; 0 where the format has no pages."""
+    """First page, from 1, of the file or the file inside that the node stands in; 0 where the format has no pages."""
     page_end: _builtins.int
     """Last page, from 1; 0 where the format has no pages."""
     char_start: _builtins.int

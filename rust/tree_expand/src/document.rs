@@ -3,8 +3,9 @@
 use crate::error::Result;
 use crate::packed::Packed;
 
-/// Kind of a section in the kind column: `treespan.v1.NodeKind.NODE_KIND_SECTION`.
-const SECTION: u8 = 2;
+/// Kinds whose own text is a heading of what is below them, files inside the file and sections:
+/// `NODE_KIND_DOCUMENT` and `NODE_KIND_SECTION` of `treespan.v1.NodeKind`.
+const NAMING: [u8; 2] = [1, 2];
 
 /// One version of a document.
 #[derive(Clone, Debug)]
@@ -54,7 +55,7 @@ impl Document {
         let tree = self.packed.tree();
         let mut path: Vec<String> = tree
             .ancestors(node)
-            .filter(|&above| tree.kind(above) == SECTION && tree.has_text(above))
+            .filter(|&above| NAMING.contains(&tree.kind(above)) && tree.has_text(above))
             .map(|above| self.packed.own_text(above).to_owned())
             .collect();
         path.reverse();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -47,7 +48,7 @@ def updated(
 ) -> tuple[str, dict[str, str]]:
     values = {key: text(value) for key, value in metadata.items()}
     wanted = pb.Artifact(file_name=file_name, metadata=values)
-    name, packed = updated_artifact(before, wanted, paths)
+    name, packed, _ = updated_artifact(before, wanted, paths)
     found = pb.Artifact.FromString(packed).metadata
     return name, {key: value.string_value for key, value in found.items()}
 
@@ -57,6 +58,17 @@ def test_only_the_named_fields_change() -> None:
     assert updated(before, ["file_name"], "new.txt", a="9") == ("new.txt", {"a": "1", "b": "2"})
     assert updated(before, ["metadata"], "new.txt", c="3") == ("old.txt", {"c": "3"})
     assert updated(before, ["metadata.a"], a="9", b="8") == ("old.txt", {"a": "9", "b": "2"})
+
+
+def test_a_summary_is_replaced_taken_away_or_kept() -> None:
+    before = replace(record(), summary="As it was.")
+    new = pb.Artifact(summary="As it is.")
+    assert updated_artifact(before, new, ["summary"])[2] == "As it is."
+    assert updated_artifact(before, pb.Artifact(), ["summary"])[2] == ""
+    assert updated_artifact(before, new, ["file_name"])[2] == "As it was."
+    with pytest.raises(InvalidField, match="8,193 characters") as told:
+        updated_artifact(before, pb.Artifact(summary="x" * 8_193), ["summary"])
+    assert told.value.field == "artifact.summary"
 
 
 def test_a_named_key_without_a_value_is_removed() -> None:
@@ -103,11 +115,11 @@ def test_a_mask_of_anything_else_is_refused_naming_what_is_allowed(path: str) ->
         artifact_paths(request)
     assert told.value.field == "update_mask"
     assert repr(path) in told.value.message
-    assert "file_name, metadata or metadata.<key>" in told.value.message
+    assert "file_name, summary, metadata or metadata.<key>" in told.value.message
 
 
 def test_an_empty_mask_is_refused_naming_what_is_allowed() -> None:
-    with pytest.raises(InvalidField, match=r"is empty; name file_name, metadata or metadata\."):
+    with pytest.raises(InvalidField, match=r"is empty; name file_name, summary, metadata or"):
         artifact_paths(pb.UpdateArtifactRequest())
 
 

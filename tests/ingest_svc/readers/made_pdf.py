@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 import pymupdf
 
-from ingest_svc.readers.block import Block
+from ingest_svc.readers.block import Block, ParsedFile
+from ingest_svc.readers.limits import ReaderLimits
 from ingest_svc.readers.pdf.reader import read_pdf
+from ingest_svc.readers.source import ReadOptions, Source
 
 WIDTH, HEIGHT = 595, 842
 BODY = 11.0
@@ -51,7 +53,16 @@ class MadePdf:
         return self.document.tobytes(**options)
 
     def blocks(self, **options) -> list[Block]:
-        return read_pdf(self.data(), **options).blocks
+        return read(self.data(), **options).blocks
+
+
+def read(data: bytes, password: str = "", progress=None, ocr: str = "off", **limits) -> ParsedFile:
+    """Read a PDF; text is recognised only where a test asks for it."""
+    options = ReadOptions(ocr=ocr)
+    limited = ReaderLimits(**limits)
+    return read_pdf(
+        Source(data, password=password, progress=progress, options=options, limits=limited)
+    )
 
 
 def shown(block: Block) -> str:

@@ -17,6 +17,8 @@ DOCUMENTS = sorted(path for path in GOLDEN.iterdir() if path.suffix != ".golden"
 def drawn(parsed: ParsedFile) -> str:
     facts = [f"{parsed.media_type} {parsed.title!r}"]
     facts += [f"{key}: {value}" for key, value in sorted(parsed.metadata.items())]
+    facts += [f"{key}: {date}" for key, date in sorted(parsed.dates.items())]
+    facts += [f"{name} = {count}" for name, count in sorted(parsed.counts.items()) if count]
     facts += [f"warning {warning.kind}" for warning in parsed.warnings]
     return (
         "\n".join([*facts, "", *(line for block in parsed.blocks for line in lines(block))]) + "\n"

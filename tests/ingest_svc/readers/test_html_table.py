@@ -5,6 +5,7 @@ import time
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from ingest_svc.readers import read_file
 from ingest_svc.readers.html import read_html
 from ingest_svc.readers.html_table import Grid, read_table
 from ingest_svc.readers.limits import ReaderLimits
@@ -83,3 +84,13 @@ def test_a_table_above_the_limit_is_cut_and_says_so():
     )
     assert [warning.kind for warning in parsed.warnings] == ["TRUNCATED_TABLE"]
     assert "readers.max_table_cells is 50" in parsed.warnings[0].message
+
+
+def test_words_over_figures_name_the_columns_without_any_markup():
+    rows = "<tr><td>Port<td>Depth<tr><td>Visby<td>12.5<tr><td>Kiel<td>9"
+    parsed = read_file(f"<table>{rows}</table>".encode(), "a.html")
+    table = parsed.blocks[0].table
+    assert (table.header, table.rows) == (["Port", "Depth"], [["Visby", "12.5"], ["Kiel", "9"]])
+    names = "<tr><td>Name<td>Anna<tr><td>Port<td>Visby<tr><td>Depth<td>12"
+    table = read_file(f"<table>{names}</table>".encode(), "a.html").blocks[0].table
+    assert table.header == ["", ""]

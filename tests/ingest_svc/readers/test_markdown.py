@@ -141,3 +141,20 @@ def test_a_large_text_is_read_fast():
     started = time.process_time()
     assert len(blocks(text)) == 12_000
     assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize("text", ["[" * 300_000, "![" * 100_000, "^[" * 100_000])
+def test_brackets_without_an_end_are_plain_characters_and_cost_little(text):
+    started = time.process_time()
+    [block] = blocks(f"{text} [link](u)")
+    assert block.text.startswith(text)
+    assert "link" in block.text
+    assert time.process_time() - started < 15
+
+
+def test_dates_of_front_matter_are_points_in_time():
+    text = "---\ndate: 2024-01-02\nlastmod: 2024-05-06T07:08:09+02:00\nupdated: soon\n---\nx"
+    assert read_markdown(Source(b"", text)).dates == {
+        "created": "2024-01-02T00:00:00Z",
+        "modified": "2024-05-06T07:08:09+02:00",
+    }

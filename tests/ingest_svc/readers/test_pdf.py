@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import pymupdf
 import pytest
-from made_pdf import HEIGHT, WIDTH, MadePdf, drawn
+from made_pdf import HEIGHT, WIDTH, MadePdf, drawn, read
 
-from ingest_svc.readers.pdf.reader import PdfLimits, read_pdf
+from ingest_svc.readers.pdf.reader import read_pdf
+from ingest_svc.readers.source import ReadOptions, Source
 from treespan.errors import (
     DamagedFile,
     EmptyFile,
     EncryptedFile,
     NoTextLayer,
     TooLarge,
+    UnsupportedEncryption,
     WrongPassword,
 )
 
@@ -73,7 +75,7 @@ def test_text_written_sideways_is_read_in_its_own_direction(turn):
     page = document.new_page(width=WIDTH, height=HEIGHT)
     spot = {90: (300, 700), 180: (500, 500), 270: (300, 100)}[turn]
     page.insert_text(spot, "First line that runs sideways.\nSecond line of it.", rotate=turn)
-    (block,) = read_pdf(document.tobytes()).blocks
+    (block,) = read(document.tobytes()).blocks
     assert block.text == "First line that runs sideways. Second line of it."
 
 
@@ -126,7 +128,7 @@ def test_outline_titles_bind_to_their_own_pages_with_their_levels():
         made.text(60, 200, "Details", 11).lines(60, 230, PROSE)
         toc += [[1, "Summary", number + 1], [2, "Details", number + 1]]
     made.document.set_toc(toc)
-    parsed = read_pdf(made.data())
+    parsed = read(made.data())
     headings = [
         (block.level, block.text, block.page_start, block.stated)
         for block in parsed.blocks
@@ -137,7 +139,7 @@ def test_outline_titles_bind_to_their_own_pages_with_their_levels():
         for page in (1, 2, 3)
         for level, title in toc[:2] and ((1, "Summary"), (2, "Details"))
     ]
-    assert parsed.outline_entries == 6
+    assert parsed.counts["outline"] == 6
 
 
 def test_an_outline_title_that_the_text_lacks_is_not_added():
@@ -281,34 +283,34 @@ def test_invisible_text_is_kept_but_is_no_heading():
 def test_pages_that_are_pictures_are_named_in_a_warning():
     made = MadePdf().page().lines(60, 130, PROSE).page()
     made.document[-1].insert_image(made.document[-1].rect, pixmap=picture())
-    (warning,) = read_pdf(made.data()).warnings
+    (warning,) = read(made.data()).warnings
     assert (warning.kind, warning.pages) == ("NO_TEXT_LAYER", [2])
 
 
 def test_a_blank_page_is_no_fault():
-    assert read_pdf(MadePdf().page().lines(60, 130, PROSE).page().data()).warnings == []
+    assert read(MadePdf().page().lines(60, 130, PROSE).page().data()).warnings == []
 
 
 def test_a_file_of_pictures_alone_is_refused():
     made = MadePdf().page()
     made.document[0].insert_image(made.document[0].rect, pixmap=picture())
-    with pytest.raises(NoTextLayer, match="none of the 1 pages has text"):
-        read_pdf(made.data())
+    with pytest.raises(NoTextLayer, match="the only page has no text"):
+        read(made.data())
 
 
 def test_a_file_of_blank_pages_is_empty():
     with pytest.raises(EmptyFile, match="2 pages with nothing on them"):
-        read_pdf(MadePdf().page().page().data())
+        read(MadePdf().page().page().data())
 
 
 def test_no_bytes_are_empty():
     with pytest.raises(EmptyFile):
-        read_pdf(b"")
+        read(b"")
 
 
 def test_what_is_no_pdf_is_damaged():
     with pytest.raises(DamagedFile, match="cannot be opened"):
-        read_pdf(b"plain words and nothing else")
+        read(b"plain words and nothing else")
 
 
 def test_half_a_file_is_damaged_or_said_to_be():
@@ -317,7 +319,7 @@ def test_half_a_file_is_damaged_or_said_to_be():
         made.page().lines(60, 130, PROSE)
     data = made.data()
     try:
-        kinds = {warning.kind for warning in read_pdf(data[: len(data) // 2]).warnings}
+        kinds = {warning.kind for warning in read(data[: len(data) // 2]).warnings}
     except DamagedFile:
         return
     assert "DAMAGED" in kinds
@@ -325,7 +327,7 @@ def test_half_a_file_is_damaged_or_said_to_be():
 
 def test_bytes_before_the_header_do_no_harm():
     data = b"HTTP/1.1 200 OK\r\n\r\n" + MadePdf().page().lines(60, 130, PROSE).data()
-    assert drawn(read_pdf(data).blocks) == [f"PARAGRAPH {' '.join(PROSE)}"]
+    assert drawn(read(data).blocks) == [f"PARAGRAPH {' '.join(PROSE)}"]
 
 
 def encrypted(user: str) -> bytes:
@@ -335,45 +337,47 @@ def encrypted(user: str) -> bytes:
 
 def test_an_encrypted_file_needs_its_password():
     with pytest.raises(EncryptedFile):
-        read_pdf(encrypted("secret"))
+        read(encrypted("secret"))
 
 
 def test_a_wrong_password_is_told_from_a_missing_one():
     with pytest.raises(WrongPassword):
-        read_pdf(encrypted("secret"), password="guess")
+        read(encrypted("secret"), password="guess")
 
 
 @pytest.mark.parametrize("password", ["secret", "owner"])
 def test_either_password_opens_a_file(password):
-    assert read_pdf(encrypted("secret"), password=password).page_count == 1
+    assert read(encrypted("secret"), password=password).page_count == 1
 
 
 def test_an_owner_password_alone_hides_nothing():
-    assert read_pdf(encrypted("")).page_count == 1
+    assert read(encrypted("")).page_count == 1
 
 
 def test_too_many_pages_are_refused_with_the_limit():
     with pytest.raises(TooLarge, match=r"limit readers\.max_pages is 1; this file has 2"):
-        read_pdf(MadePdf().page().page().data(), limits=PdfLimits(max_pages=1))
+        read(MadePdf().page().page().data(), max_pages=1)
 
 
 def test_a_slow_page_is_refused_with_the_limit():
     made = MadePdf().page().lines(60, 130, PROSE)
-    with pytest.raises(TooLarge, match="limit seconds_per_page is 0; page 1 took"):
-        read_pdf(made.data(), limits=PdfLimits(seconds_per_page=0.0))
+    with pytest.raises(
+        TooLarge, match=r"limit readers\.max_page_s is 0\.0; this file has page 1, which took"
+    ):
+        read(made.data(), max_page_s=0.0)
 
 
-@pytest.mark.parametrize("limits", [PdfLimits(max_rules=3), PdfLimits(max_drawing_bytes=10)])
+@pytest.mark.parametrize("limits", [{"max_page_rules": 3}, {"max_page_drawing_bytes": 10}])
 def test_a_page_not_searched_for_tables_is_named_in_a_warning(limits):
     made = MadePdf().page().grid(60, 140, [["Name", "City"], ["Ann", "Bern"], ["Bob", "Rome"]])
-    (warning,) = read_pdf(made.data(), limits=limits).warnings
+    (warning,) = read(made.data(), **limits).warnings
     assert (warning.kind, warning.pages) == ("TRUNCATED_TABLE", [1])
 
 
 def test_progress_is_told_after_each_page():
     told: list[tuple[int, int]] = []
     made = MadePdf().page().lines(60, 130, PROSE).page()
-    read_pdf(made.data(), progress=lambda done, total: told.append((done, total)))
+    read(made.data(), progress=lambda done, total: told.append((done, total)))
     assert told == [(1, 2), (2, 2)]
 
 
@@ -384,7 +388,7 @@ def test_progress_is_told_after_each_page():
 def test_a_title_is_taken_where_it_is_one(stated, title):
     made = MadePdf().page().lines(60, 130, PROSE)
     made.document.set_metadata({"title": stated, "author": "A. Writer"})
-    parsed = read_pdf(made.data())
+    parsed = read(made.data())
     assert (parsed.title, parsed.metadata["author"]) == (title, "A. Writer")
 
 
@@ -392,10 +396,58 @@ def test_a_title_is_taken_where_it_is_one(stated, title):
 def test_the_language_is_what_the_catalogue_states(stated, language):
     made = MadePdf().page().lines(60, 130, PROSE)
     made.document.set_language(stated)
-    assert read_pdf(made.data()).metadata.get("language", "") == language
+    assert read(made.data()).metadata.get("language", "") == language
 
 
-def test_attached_files_are_counted():
+def test_keywords_and_dates_are_as_the_file_states_them():
     made = MadePdf().page().lines(60, 130, PROSE)
-    made.document.embfile_add("notes.txt", b"notes")
-    assert read_pdf(made.data()).metadata["attachments"] == "1"
+    made.document.set_metadata(
+        {
+            "keywords": "valves, pipes; tanks",
+            "creator": "A Program",
+            "creationDate": "D:20240131120000+01'30'",
+            "modDate": "D:2024",
+        }
+    )
+    parsed = read(made.data())
+    assert parsed.metadata == {"generator": "A Program", "keywords": ["valves", "pipes", "tanks"]}
+    assert parsed.dates == {
+        "created": "2024-01-31T12:00:00+01:30",
+        "modified": "2024-01-01T00:00:00Z",
+    }
+
+
+def test_attached_files_are_read_below_their_names():
+    made = MadePdf().page().lines(60, 130, PROSE)
+    made.document.embfile_add("notes.txt", b"notes of the day")
+    made.document.embfile_add("photo.bin", bytes(range(256)))
+    parsed = read(made.data())
+    assert drawn(parsed.blocks)[-3:] == [
+        "FILE1 notes.txt",
+        "PARAGRAPH notes of the day",
+        "FILE1 photo.bin",
+    ]
+    assert (parsed.counts["attachments"], parsed.counts["skipped"]) == (2, 1)
+    assert [warning.kind for warning in parsed.warnings] == ["SKIPPED_FILE"]
+
+
+def test_encryption_by_another_handler_is_told_from_damage():
+    data = encrypted("").replace(b"/Filter/Standard", b"/Filter/FooBarXX")
+    with pytest.raises(UnsupportedEncryption, match="encrypted by 'FooBarXX'"):
+        read(data)
+
+
+def test_numbered_sections_stand_below_the_title_of_the_first_page():
+    made = MadePdf().page().text(60, 90, "The Harbour of Bergen", size=22)
+    made.text(60, 140, "1 History", size=14, font="hebo").lines(60, 165, PROSE)
+    made.text(60, 260, "2 Trade", size=14, font="hebo").lines(60, 285, PROSE)
+    headings = [line for line in drawn(made.blocks()) if line.startswith("HEADING")]
+    assert headings == ["HEADING1? The Harbour of Bergen", "HEADING2 1 History", "HEADING2 2 Trade"]
+
+
+def test_a_mode_that_is_not_there_is_said_not_to_be():
+    source = Source(
+        MadePdf().page().lines(60, 130, PROSE).data(), options=ReadOptions(pdf_mode="layout")
+    )
+    (warning,) = read_pdf(source).warnings
+    assert (warning.kind, warning.message[:20]) == ("SKIPPED_PART", 'pdf_mode is "layout"')

@@ -1,4 +1,4 @@
-"""The difficult PDFs, each against what its manifest expects without text recognition."""
+"""The difficult PDFs and pictures, each against what its manifest expects."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import time
 from pathlib import Path
 
 import pytest
+from made_pdf import read as read_pdf
 
-from ingest_svc.readers.pdf.reader import read_pdf
+from ingest_svc.readers import read_file
+from ingest_svc.readers.ocr import tessdata_folder
 from manifest import Problem, Result, check, entries, view
+from treespan.config import OcrConfig
 from treespan.errors import FileProblem
 
 DATA = Path(os.environ.get("TREESPAN_DATA", "")) / "nasty"
@@ -19,10 +22,13 @@ ENTRIES = (
     else []
 )
 
+PICTURES = (
+    [e for e in entries(DATA / "MANIFEST.tsv") if "needs_ocr" in e.expected]
+    if DATA.is_dir()
+    else []
+)
 OTHER_HEADINGS = ("pdf/latex-outline.pdf", "pdf/nested-outline.pdf")
 """The manifest has titles without their printed numbers, and the first four of nine headings."""
-NOT_OF_BLOCKS = ("attachments",)
-"""Counted in the metadata, which `view` does not look into."""
 
 
 def read(path: str, password: str) -> Result:
@@ -38,8 +44,18 @@ def wanted(expected: dict[str, object], path: str) -> dict[str, object]:
     """Return the keys that can be asked for: of a picture only that it is said to be one."""
     if "needs_ocr" in expected:
         return {"needs_ocr": True}
-    left_out = [*NOT_OF_BLOCKS, *(["headings"] if path in OTHER_HEADINGS else [])]
+    left_out = ["headings"] if path in OTHER_HEADINGS else []
     return {key: value for key, value in expected.items() if key not in left_out}
+
+
+@pytest.mark.skipif(not ENTRIES, reason="TREESPAN_DATA names no folder with nasty/")
+@pytest.mark.skipif(tessdata_folder(OcrConfig()) is None, reason="no language files of Tesseract")
+@pytest.mark.parametrize("entry", PICTURES or [None], ids=lambda entry: entry and entry.path)
+def test_the_words_of_a_difficult_picture_are_recognised(entry):
+    parsed = read_file((DATA / entry.path).read_bytes(), entry.path)
+    wanted = {"contains": entry.expected.get("ocr_phrases", []), "pages": 1}
+    assert check(wanted, view(parsed)).failures == ()
+    assert parsed.counts["pages_by_ocr"] == 1
 
 
 @pytest.mark.skipif(not ENTRIES, reason="TREESPAN_DATA names no folder with nasty/")

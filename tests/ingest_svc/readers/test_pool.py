@@ -13,10 +13,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from ingest_svc.readers.frames import Setup
 from ingest_svc.readers.limits import ReaderLimits
 from ingest_svc.readers.pool import ReaderPool
 from ingest_svc.readers.process import ReaderProcess, WorkerStartError
-from treespan.errors import DamagedFile, EncryptedFile, TooLarge, UnsupportedFile
+from treespan.config import OcrConfig
+from treespan.errors import DamagedFile, EncryptedFile, TooLarge
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".ljust(512, b"\0")
 ENCRYPTED = OLE + "EncryptedPackage".encode("utf-16-le").ljust(64, b"\0") + b"\x22\0" + bytes(62)
@@ -75,7 +77,7 @@ def test_files_are_read_and_progress_and_problems_come_back(good, tmp_path):
         assert [block.text for block in parsed.blocks] == ["Title", "Words."]
         with pytest.raises(EncryptedFile, match="only be read with its password"):
             await pool.read(encrypted, "a.docx")
-        with pytest.raises(UnsupportedFile):
+        with pytest.raises(DamagedFile):
             await pool.read(encrypted, "a.docx", "secret")
         assert await pool.read(good, "b.md") == parsed
 
@@ -239,7 +241,7 @@ def test_a_process_that_cannot_start_is_the_services_fault(monkeypatch, capfd):
 
     async def start() -> None:
         with pytest.raises(WorkerStartError, match="exit status 1"):
-            await ReaderProcess.start(ReaderLimits())
+            await ReaderProcess.start(Setup(ReaderLimits(), OcrConfig()))
 
     asyncio.run(start())
 

@@ -36,6 +36,13 @@ def test_metadata_is_as_it_was_given_and_times_are_iso():
     assert shown["update_time"] is None
 
 
+def test_what_a_file_says_and_what_its_reader_counted_are_shown_by_name():
+    said = metadata_values({"author": "B. Miller", "pages": 3})
+    shown = plain(Artifact(file_metadata=said, counts={"sheets": 3, "entries_read": 2**40}))
+    assert shown["file_metadata"] == {"author": "B. Miller", "pages": 3}
+    assert shown["counts"] == {"entries_read": 2**40, "sheets": 3}
+
+
 def test_durations_are_seconds():
     timings = Timings(total=Duration(seconds=1, nanos=500_000_000))
     assert plain(timings)["total"] == 1.5

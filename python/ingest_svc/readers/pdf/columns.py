@@ -26,6 +26,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+import msgspec
+
 from ingest_svc.readers.pdf.lines import Box, Line, box_around
 from ingest_svc.readers.pdf.tables import FoundTable
 from ingest_svc.readers.pdf.text import is_number, is_right_to_left, unspaced_count
@@ -43,8 +45,7 @@ _FULL, _HALF = (0.8, 28.0), (0.5, 18.0)
 """Fill and letters of lines that are prose for sure, and of those that may be."""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(msgspec.Struct, frozen=True):
     """A line or a table, as far as its place matters."""
 
     box: Box

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ingest_svc.readers.block import BlockKind
 from ingest_svc.readers.pdf.furniture import folded

@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from ingest_svc.readers.pdf.lines import Box, Line, Page, box_around
 from ingest_svc.readers.pdf.rows import baselines, cell_text
@@ -51,8 +52,7 @@ _DIGITS = re.compile(r"\d+")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
-@dataclass(frozen=True, slots=True)
-class _EdgeRow:
+class _EdgeRow(msgspec.Struct, frozen=True):
     """A row near the top or bottom of a page."""
 
     page: int

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from ingest_svc.readers.block import BlockKind
 from ingest_svc.readers.pdf.furniture import folded
@@ -24,6 +26,8 @@ _LONGEST_NUMBERED = 110
 _MOST_ROWS = 3
 _DEEPEST = 6
 _LARGER = 1.12
+_LARGER_MEASURED = 1.25
+"""Sizes that were read off a picture have to differ by more."""
 _TRAILING_NUMBER = re.compile(r"\s+\d{1,4}$")
 _SENTENCE_END = re.compile(r"[.,;，；。]$")
 
@@ -72,7 +76,28 @@ def with_headings(pieces: Sequence[Piece], bound: Bound, body_size: float) -> li
             level=levels[candidate.place],
             stated=candidate.number is not None,
         )
-    return _joined_numbers(marked)
+    return _below_title(_joined_numbers(marked))
+
+
+def _below_title(pieces: list[Piece]) -> list[Piece]:
+    """Return the pieces with all headings below the document's title, where it shows one.
+
+    The title is the first heading, on the first page, without a number and larger than any other.
+    """
+    places = [at for at, piece in enumerate(pieces) if piece.kind is BlockKind.HEADING]
+    if len(places) < 2:
+        return pieces
+    title, others = pieces[places[0]], [pieces[at] for at in places[1:]]
+    is_title = title.page == 1 and number_of(title.text) is None
+    if not is_title or title.size < _LARGER * max(other.size for other in others):
+        return pieces
+    shift = title.level + 1 - min(other.level for other in others)
+    if shift <= 0:
+        return pieces
+    result = list(pieces)
+    for at in places[1:]:
+        result[at] = replace(pieces[at], level=min(pieces[at].level + shift, _DEEPEST))
+    return result
 
 
 def _by_outline(piece: Piece, bound: Bound) -> Piece:
@@ -110,7 +135,10 @@ def _candidate(place: int, piece: Piece, body_size: float) -> _Candidate | None:
     number = number_of(text)
     large = piece.size >= _LARGER * body_size
     bold = piece.bold and piece.size >= 0.95 * body_size and len(text) <= _LONGEST_BOLD
+    recognised = bool(piece.rows) and piece.rows[0].recognised
+    large = large and (not recognised or piece.size >= _LARGER_MEASURED * body_size)
     capital = _is_capital(text) and piece.size >= 0.95 * body_size and len(piece.rows) == 1
+    capital = capital and not recognised
     style = (round(piece.size * 2) / 2, piece.bold, capital)
     if large or bold or capital:
         loud = large or bold or number is not None

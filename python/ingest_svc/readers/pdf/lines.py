@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import msgspec
+
 
 class Box(NamedTuple):
     """A rectangle in points; y grows downwards."""
@@ -46,16 +48,13 @@ class Box(NamedTuple):
 
 def box_around(boxes: list[Box]) -> Box:
     """Return the smallest box around one or more boxes."""
-    return Box(
-        min(box.x0 for box in boxes),
-        min(box.y0 for box in boxes),
-        max(box.x1 for box in boxes),
-        max(box.y1 for box in boxes),
-    )
+    if len(boxes) == 1:
+        return boxes[0]
+    x0, y0, x1, y1 = zip(*boxes, strict=True)
+    return Box(min(x0), min(y0), max(x1), max(y1))
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """A stretch of text without a wide gap."""
 
     box: Box
@@ -74,6 +73,8 @@ class Line:
     """Its place in the file's own order on the page."""
     bold_lead: str = ""
     """The bold words it starts with, where the rest is not bold."""
+    recognised: bool = False
+    """Whether it was read off a picture, so that its looks are measured and not stated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,7 @@ class Rules:
         return len(self.horizontal) + len(self.vertical) + len(self.fills)
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """One page as read from the file."""
 
     number: int
@@ -113,16 +113,14 @@ class Page:
     """Characters replaced because they are no text (lone surrogates, NUL)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(msgspec.Struct, frozen=True):
     """A stretch of a row that stands apart from its neighbours."""
 
     box: Box
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """Everything on one baseline of one column."""
 
     box: Box
@@ -138,5 +136,6 @@ class Row:
     """The column it stands in, over the whole height of that column's stretch."""
     bold_lead: str = ""
     right_to_left: bool = False
+    recognised: bool = False
     key: int = -1
     """Unique in the document, in reading order."""

@@ -8,7 +8,13 @@ from typing import Any
 import pymupdf
 
 from ingest_svc.readers.pdf.outline import Entry
-from treespan.errors import DamagedFile, EmptyFile, EncryptedFile, WrongPassword
+from treespan.errors import (
+    DamagedFile,
+    EmptyFile,
+    EncryptedFile,
+    UnsupportedEncryption,
+    WrongPassword,
+)
 
 # The library prints what it finds wrong in a file; a worker says it by errors and warnings alone.
 _TOOLS: Any = pymupdf.TOOLS
@@ -17,14 +23,9 @@ _TOOLS.mupdf_display_warnings(False)
 _open: Any = pymupdf.open
 
 _HEAD_BYTES = 1024
-_NO_TITLE = re.compile(
-    r"^(?:untitled|unbenannt|sans titre|document\d*|title|slide \d+|presentation\d*|no ?title|"
-    r".{0,3})$|"
-    r"\.(?:docx?|pdf|indd|xlsx?|pptx?|tex|dvi|ps|qxd|fm|rtf|odt|html?|txt|wpd|pmd|cdr)$|[/\\]",
-    re.IGNORECASE,
-)
-_PROGRAM = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel) - |Print - )", re.IGNORECASE)
-_KEPT_METADATA = ("author", "subject", "keywords", "creationDate", "modDate")
+_ENCRYPTION = re.compile(rb"/Encrypt\s*(?:<<|(\d{1,10})\s+\d+\s+R)")
+_HANDLER = re.compile(rb"/Filter\s*/([\w.]{1,60})")
+_DICTIONARY_BYTES = 4096
 
 
 def open_pdf(data: bytes, password: str) -> Any:
@@ -38,6 +39,7 @@ def open_pdf(data: bytes, password: str) -> Any:
         EmptyFile: No bytes.
         EncryptedFile: A password is needed and none was given.
         WrongPassword: The one given does not open the file.
+        UnsupportedEncryption: It is encrypted otherwise than by the standard's passwords.
         DamagedFile: Not a PDF, or broken beyond repair.
     """
     if not data:
@@ -48,6 +50,11 @@ def open_pdf(data: bytes, password: str) -> Any:
     try:
         document = _open(stream=body, filetype="pdf")
     except Exception as error:
+        if handler := _other_encryption(body):
+            raise UnsupportedEncryption(
+                f"the PDF is encrypted by {handler!r}, which is not read; files encrypted by"
+                " password, in the standard way, are"
+            ) from error
         raise _damaged(error) from error
     if document.needs_pass:
         _unlock(document, password)
@@ -57,6 +64,42 @@ def open_pdf(data: bytes, password: str) -> Any:
         raise _damaged(error) from error
     if pages < 1:
         raise DamagedFile("the PDF has 0 pages; at least 1 that can be read is needed")
+    return document
+
+
+def _other_encryption(body: bytes) -> str:
+    """Return what encrypts a file; empty where nothing does, or passwords do."""
+    for entry in _ENCRYPTION.finditer(body):
+        number = entry.group(1)
+        start = entry.end()
+        if number:
+            own = re.search(rb"[\r\n]%s \d+ obj" % number, body)
+            start = own.end() if own else len(body)
+        handler = _HANDLER.search(body[start : start + _DICTIONARY_BYTES])
+        if handler and handler.group(1) != b"Standard":
+            return handler.group(1).decode("latin-1")
+    return ""
+
+
+def open_picture(data: bytes, suffix: str) -> Any:
+    """Return an open document whose pages are the pictures of a file.
+
+    Args:
+        data: The file.
+        suffix: Of its kind, as the library wants it told.
+
+    Raises:
+        DamagedFile: It cannot be opened.
+    """
+    try:
+        document = _open(stream=data, filetype=suffix)
+        pages = document.page_count
+    except Exception as error:
+        raise DamagedFile(
+            f"the picture cannot be opened ({type(error).__name__}); it may be cut short"
+        ) from error
+    if pages < 1:
+        raise DamagedFile("the file holds 0 pictures; at least 1 that can be read is needed")
     return document
 
 
@@ -97,26 +140,3 @@ def _height(detail: dict[str, Any]) -> float:
     """Return where on its page an entry points to, from the top; negative where it does not say."""
     to = detail.get("to")
     return float(to.y) if to is not None and to.y > 0 else -1.0
-
-
-def title_of(document: Any) -> str:
-    """Return the title that the file states; empty where it is only a file name or a default."""
-    title = _PROGRAM.sub("", (document.metadata or {}).get("title") or "")
-    title = " ".join(title.replace("\x00", "").split())
-    return "" if _NO_TITLE.search(title) else title
-
-
-def metadata_of(document: Any) -> dict[str, str]:
-    """Return what the file states about itself, and how many files are attached to it."""
-    stated = document.metadata or {}
-    kept = {
-        key: " ".join(value.replace("\x00", "").split())
-        for key in _KEPT_METADATA
-        if (value := stated.get(key))
-    }
-    if document.language:
-        kept["language"] = document.language
-    attached = document.embfile_count()
-    if attached:
-        kept["attachments"] = str(attached)
-    return kept

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+import msgspec
+
 from ingest_svc.readers.pdf.furniture import folded
 from ingest_svc.readers.pdf.lines import Row
 
@@ -56,8 +58,7 @@ class Bound:
         return self.total >= 3 and len(self.levels) >= 0.6 * self.total
 
 
-@dataclass(frozen=True, slots=True)
-class _Folded:
+class _Folded(msgspec.Struct, frozen=True):
     """A row and the starts of its folded text, with and without its number."""
 
     row: Row

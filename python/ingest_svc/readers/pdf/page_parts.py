@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from ingest_svc.readers.block import BlockKind
 from ingest_svc.readers.pdf.align import aligned_tables

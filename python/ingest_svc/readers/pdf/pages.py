@@ -7,14 +7,16 @@ only up to a size of page that cannot stall the worker.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
 import pymupdf
 
-from ingest_svc.readers.pdf.lines import Box, Line, Page
-from ingest_svc.readers.pdf.rules import rules_of
+from ingest_svc.readers.pdf.lines import Box, Line, Page, Rules
+from ingest_svc.readers.pdf.rules import rules_of, rules_of_vectors
 from ingest_svc.readers.pdf.split import lines_over_rules, split_at_rules
 from ingest_svc.readers.pdf.text import (
     clean,
@@ -23,7 +25,9 @@ from ingest_svc.readers.pdf.text import (
     without_doubles,
 )
 
-_FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES
+_FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES | pymupdf.TEXT_COLLECT_VECTORS
+_VECTOR = 3
+"""Type of a block that is a drawn path."""
 _BOLD, _MONO, _ITALIC = (
     pymupdf.TEXT_FONT_BOLD,
     pymupdf.TEXT_FONT_MONOSPACED,
@@ -41,6 +45,8 @@ _STRIP = 8.0
 _BOLD_NAMES = ("bold", "black", "heavy", "demi", "semibold")
 _MONO_NAMES = ("mono", "courier", "consolas", "typewriter", "cmtt", "menlo", "lucidacons")
 
+_REFERENCE = re.compile(r"(\d+) \d+ R")
+
 _Span = dict[str, Any]
 
 
@@ -55,11 +61,26 @@ def read_page(document: Any, index: int, max_drawing_bytes: int) -> Page:
     page = document[index]
     # Text and drawings come in the page's own frame, before /Rotate; the direction of most text
     # says how to turn it.
-    frame = page.cropbox
+    shown = page.rect  # the crop box as it is shown; the box itself is asked for at some cost
+    sides = (shown.width, shown.height)
+    width, height = sides if page.rotation % 180 == 0 else sides[::-1]
     raw = page.get_text("dict", flags=_FLAGS)
+    return _page(document, page, raw, (width, height), max_drawing_bytes)
+
+
+def _page(
+    document: Any,
+    page: Any,
+    raw: dict[str, Any],
+    sides: tuple[float, float],
+    max_drawing_bytes: int,
+) -> Page:
+    """Return a page of what the library found on it."""
+    width, height = sides
     found = [line for block in raw["blocks"] for line in block.get("lines", ())]
+    vectors = [block for block in raw["blocks"] if block["type"] == _VECTOR]
     turn = _main_turn(found)
-    turned = _Turn(turn, frame.width, frame.height)
+    turned = _Turn(turn, width, height)
     lines: list[Line] = []
     broken = 0
     for raw_line in found:
@@ -68,20 +89,27 @@ def read_page(document: Any, index: int, max_drawing_bytes: int) -> Page:
         if line is not None:
             lines.append(line)
     searched = _content_bytes(document, page) <= max_drawing_bytes
-    drawings = page.get_cdrawings() if searched else []
-    rules = rules_of(drawings, turned.box, Box(0, 0, turned.width, turned.height))
+    whole = Box(0, 0, turned.width, turned.height)
+    rules = rules_of_vectors(vectors, turned.box, whole)
+    drawings = len(vectors)
+    if rules is None and searched:
+        # Paths of several lines: what they are is only told at the cost of a second look.
+        paths = page.get_cdrawings()
+        rules = rules_of(paths, turned.box, whole)
+        drawings = sum(len(path.get("items", ())) for path in paths)
+    rules = rules or Rules()
     crossing = lines_over_rules(lines, rules)
     if crossing:
         words = [(turned.box(*word[:4]), clean(word[4])[0]) for word in page.get_text("words")]
         lines = split_at_rules(lines, crossing, words)
     little = sum(len(line.text) for line in lines) < _LITTLE_TEXT
     return Page(
-        number=index + 1,
+        number=page.number + 1,
         width=turned.width,
         height=turned.height,
         lines=tuple(_without_copies(lines)),
         rules=rules,
-        drawings=sum(len(drawing.get("items", ())) for drawing in drawings),
+        drawings=drawings,
         searched=searched,
         picture_share=_picture_share(page) if little else 0.0,
         broken_characters=broken,
@@ -123,12 +151,14 @@ def _main_turn(lines: list[dict[str, Any]]) -> int:
     return counts.most_common(1)[0][0] if counts else 0
 
 
-def _is_bold(span: _Span) -> bool:
-    return bool(span["flags"] & _BOLD) or any(name in span["font"].lower() for name in _BOLD_NAMES)
-
-
-def _is_mono(span: _Span) -> bool:
-    return bool(span["flags"] & _MONO) or any(name in span["font"].lower() for name in _MONO_NAMES)
+@lru_cache(maxsize=1024)
+def _looks(font: str, flags: int) -> tuple[bool, bool]:
+    """Return whether letters of a font are bold, and whether they are of equal width."""
+    name = font.lower()
+    return (
+        bool(flags & _BOLD) or any(part in name for part in _BOLD_NAMES),
+        bool(flags & _MONO) or any(part in name for part in _MONO_NAMES),
+    )
 
 
 def _line(raw: dict[str, Any], turn: _Turn, order: int) -> tuple[Line | None, int]:
@@ -138,11 +168,12 @@ def _line(raw: dict[str, Any], turn: _Turn, order: int) -> tuple[Line | None, in
         return None, 0
     box = turn.box(*_inked(raw, spans))
     text, broken = clean(with_plain_bullet(_raw_text(raw["spans"])))
-    main = max(spans, key=lambda span: len(span["text"]))
+    main = spans[0] if len(spans) == 1 else max(spans, key=lambda span: len(span["text"]))
     text = without_doubles(text.strip(), box.width, main["size"])
     if not text:
         return None, broken
-    bold = [_is_bold(span) for span in spans]
+    looks = [_looks(span["font"], span["flags"]) for span in spans]
+    bold = [bold for bold, _ in looks]
     lead = ""
     if bold[0] and not all(bold):
         lead = clean("".join(span["text"] for span in spans[: bold.index(False)]))[0].strip()
@@ -152,7 +183,7 @@ def _line(raw: dict[str, Any], turn: _Turn, order: int) -> tuple[Line | None, in
         size=max(main["size"], _LEAST_SIZE),
         bold=all(bold),
         italic=all(span["flags"] & _ITALIC for span in spans),
-        mono=all(_is_mono(span) for span in spans),
+        mono=all(mono for _, mono in looks),
         visible=any(span.get("char_flags", _PAINTED) & _PAINTED for span in spans),
         upright=_quarters(raw["dir"]) == turn.quarters,
         order=order,
@@ -177,7 +208,9 @@ def _inked(raw: dict[str, Any], spans: list[_Span]) -> tuple[float, float, float
 
 def _raw_text(spans: list[_Span]) -> str:
     """Return the text of spans; a front letter o of another font is drawn as a bullet."""
-    text = "".join(span["text"] for span in spans)
+    text = "".join([span["text"] for span in spans])
+    if text.lstrip()[:1] != "o":
+        return text
     others = [span for span in spans[1:] if span["text"].strip()]
     if others and spans[0]["text"].strip() == "o" and others[0]["font"] != spans[0]["font"]:
         return "• " + text.lstrip()[1:].lstrip()
@@ -209,7 +242,11 @@ def _overlap(one: Box, other: Box) -> float:
 
 def _content_bytes(document: Any, page: Any) -> int:
     """Return how long the page's content is, unpacked."""
-    return sum(len(document.xref_stream(xref) or b"") for xref in page.get_contents())
+    if not document.is_pdf:  # a picture has no content, and the library ends the process over it
+        return 0
+    # The page's own method does the same four times as slowly.
+    _, contents = document.xref_get_key(page.xref, "Contents")
+    return sum(len(document.xref_stream(int(xref)) or b"") for xref in _REFERENCE.findall(contents))
 
 
 def _picture_share(page: Any) -> float:

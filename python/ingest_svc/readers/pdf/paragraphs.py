@@ -33,6 +33,8 @@ _CODE_GAP = 2.3
 _BEFORE_NUMBER = (",", " and", " to", " in", " of", " und", " et", " y")
 _LINE_NUMBER = re.compile(r"(\d{1,4})\s+\S")
 _SAME_SIZE = 0.12
+_FIRST_INDENT = 3.0
+"""How far the first row of a list item is set in at most, in font sizes."""
 _USUAL_PITCH = 1.4
 """Distance of baselines, in font sizes, where a column has too few rows to tell."""
 
@@ -170,7 +172,10 @@ def _goes_on_with_item(column: Column, group: list[Row], row: Row) -> bool:
         return row.box.x1 < first.box.x1 - 2.0 or not _ended_early(column, last, row)
     if row.box.x0 > first.box.x0 + 0.5 * row.size:
         return len(group) == 1 or abs(row.box.x0 - last.box.x0) < 2.5 * row.size
-    return row.box.x0 >= first.box.x0 - 1.0 and not _ended_early(column, last, row)
+    # Where only the first row is set in, the others start further out.
+    hangs = len(group) > 1 or row.text[0].islower()
+    starts_right = row.box.x0 >= first.box.x0 - (_FIRST_INDENT * row.size if hangs else 1.0)
+    return starts_right and not _ended_early(column, last, row)
 
 
 def _is_full(column: Column, row: Row) -> bool:

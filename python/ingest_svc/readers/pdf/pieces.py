@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from ingest_svc.readers.block import BlockKind
 from ingest_svc.readers.pdf.lines import Box, Row
 from ingest_svc.readers.pdf.tables import FoundTable
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(msgspec.Struct, frozen=True):
     """A paragraph, list item, heading, piece of code or table on one page or several."""
 
     kind: BlockKind

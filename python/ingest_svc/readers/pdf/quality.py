@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from ingest_svc.readers.block import Warning
@@ -30,16 +30,27 @@ class Quality:
     blank: tuple[int, ...]
     """Pages with nothing on them at all."""
 
-    def warnings(self) -> list[Warning]:
-        """Return what is to be said about them."""
+    def without(self, read: Container[int]) -> Quality:
+        """Return what is left where an engine read some pages."""
+        return Quality(
+            tuple(number for number in self.without_text if number not in read),
+            tuple(number for number in self.bad_text if number not in read),
+            self.blank,
+        )
+
+    def warnings(self, advice: str) -> list[Warning]:
+        """Return what is to be said about them.
+
+        Args:
+            advice: Why pages without text were not read, or what would help.
+        """
         found: list[Warning] = []
         if self.without_text:
             found.append(
                 Warning(
                     "NO_TEXT_LAYER",
                     f"{_pages(self.without_text)} no text, or hardly any, beside pictures or"
-                    " drawings;"
-                    " only text recognition could read them",
+                    f" drawings; {advice}",
                     list(self.without_text),
                 )
             )

@@ -8,8 +8,9 @@ the stretches change places.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import pairwise
+
+from msgspec.structs import replace
 
 from ingest_svc.readers.pdf.lines import Box, Cell, Line, Row, box_around
 from ingest_svc.readers.pdf.text import (
@@ -67,6 +68,8 @@ def _collide(line: Line, other: Line) -> bool:
 
 def row_of(lines: list[Line], page: int, column: Box) -> Row:
     """Return the row of lines that stand on one baseline, given from left to right."""
+    if len(lines) == 1:
+        return _row_of_one(lines[0], page, column)
     lines = _with_plain_mark(lines)
     main = max(lines, key=lambda line: len(line.text))
     right_to_left = is_right_to_left("".join(line.text for line in lines))
@@ -87,6 +90,27 @@ def row_of(lines: list[Line], page: int, column: Box) -> Row:
         column=column,
         bold_lead=lead,
         right_to_left=right_to_left,
+        recognised=main.recognised,
+    )
+
+
+def _row_of_one(line: Line, page: int, column: Box) -> Row:
+    """Return the row of one line, as most rows are."""
+    text = squeezed(line.text)
+    return Row(
+        box=line.box,
+        text=text,
+        size=line.size,
+        bold=line.bold,
+        italic=line.italic,
+        mono=line.mono and bool(line.text),
+        visible=line.visible,
+        page=page,
+        cells=(Cell(line.box, text),),
+        column=column,
+        bold_lead=line.bold_lead,
+        right_to_left=is_right_to_left(line.text),
+        recognised=line.recognised,
     )
 
 

@@ -12,6 +12,9 @@ _THIN = 3.0
 _SHORT = 4.0
 """Lines shorter than this, in points, rule nothing."""
 
+_SIGN = 12.0
+"""A path no larger than this, in points, is a sign, such as an arrow, and rules nothing."""
+
 _ToBox = Callable[[float, float, float, float], Box]
 
 
@@ -41,6 +44,14 @@ class _Collected:
         elif box.width < 0.97 * self.page.width or box.height < 0.9 * self.page.height:
             self.fills.add(box)
 
+    def rules(self) -> Rules:
+        """Return what was taken, sorted."""
+        return Rules(
+            horizontal=tuple(sorted(self.horizontal)),
+            vertical=tuple(sorted(self.vertical)),
+            fills=tuple(sorted(self.fills)),
+        )
+
 
 def _edges(box: Box) -> tuple[Box, Box, Box, Box]:
     return (
@@ -64,11 +75,30 @@ def rules_of(drawings: Iterable[dict[str, Any]], to_box: _ToBox, page: Box) -> R
         stroked = "s" in (drawing.get("type") or "") and drawing.get("color") is not None
         for item in drawing.get("items", ()):
             _take(found, item, to_box, stroked=stroked)
-    return Rules(
-        horizontal=tuple(sorted(found.horizontal)),
-        vertical=tuple(sorted(found.vertical)),
-        fills=tuple(sorted(found.fills)),
-    )
+    return found.rules()
+
+
+def rules_of_vectors(vectors: Iterable[dict[str, Any]], to_box: _ToBox, page: Box) -> Rules | None:
+    """Return the rules among a page's paths, of which only the boxes are known.
+
+    Args:
+        vectors: Blocks of drawn paths as pymupdf's `get_text("dict")` gives them.
+        to_box: As in `rules_of`.
+        page: As in `rules_of`.
+
+    Returns:
+        The rules; None where a path may hold several, as a grid drawn in one go does.
+    """
+    found = _Collected(page)
+    for vector in vectors:
+        box = to_box(*vector["bbox"])
+        if vector["isrect"]:
+            found.rectangle(box, stroked=vector["stroked"])
+        elif min(box.width, box.height) <= _THIN:
+            found.line(box)
+        elif max(box.width, box.height) > _SIGN:
+            return None
+    return found.rules()
 
 
 def _take(found: _Collected, item: tuple[Any, ...], to_box: _ToBox, *, stroked: bool) -> None:

@@ -6,7 +6,8 @@ A text layer joins words that stand close together, also where a rule parts two 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ingest_svc.readers.pdf.lines import Box, Line, Rules, box_around
 from ingest_svc.readers.pdf.text import is_right_to_left

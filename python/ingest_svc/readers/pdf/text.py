@@ -49,6 +49,8 @@ _CONTROL = re.compile("[\x01-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 _SPECIAL = re.compile("[^\x20-\x7e\u00a1-\u1fff\u3000-\ud7ff]|[\u1680]")
 _BLANKS = re.compile(r" {2,}")
 _DOTS = re.compile(r"(?:\s*[.·…‥_]){5,}|\ufffd{5,}")
+_LEADERS = re.compile(r"[.·…‥_\ufffd]\s*[.·…‥_\ufffd]")
+"""What any row of leader dots has; cheap to look for."""
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u31f0-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef]"
@@ -60,7 +62,7 @@ def clean(text: str) -> tuple[str, int]:
 
     Control characters, which some fonts map their symbols to, are dropped.
     """
-    if not _SPECIAL.search(text):
+    if (text.isascii() and text.isprintable()) or not _SPECIAL.search(text):
         return text, 0
     text, broken = _BROKEN.subn(REPLACEMENT, text)
     return _CONTROL.sub("", text.translate(_TABLE)), broken
@@ -75,28 +77,34 @@ def with_plain_bullet(text: str) -> str:
 
 def squeezed(text: str) -> str:
     """Return the text with runs of blanks made one, and rows of leader dots made short."""
-    return _BLANKS.sub(" ", _DOTS.sub(" … ", text)).strip()
+    if _LEADERS.search(text):
+        text = _DOTS.sub(" … ", text)
+    if "  " in text:
+        text = _BLANKS.sub(" ", text)
+    return text.strip()
 
 
 def is_right_to_left(text: str) -> bool:
     """Tell whether most letters of a text are of a script that reads from right to left."""
+    if text.isascii():
+        return False
     marked = len(_RIGHT_TO_LEFT.findall(text))
     return marked > 0 and 2 * marked >= sum(character.isalpha() for character in text)
 
 
 def has_right_to_left(text: str) -> bool:
     """Tell whether a text has any letter that reads from right to left."""
-    return _RIGHT_TO_LEFT.search(text) is not None
+    return not text.isascii() and _RIGHT_TO_LEFT.search(text) is not None
 
 
 def is_unspaced(character: str) -> bool:
     """Tell whether a character is of a script that sets no spaces between words."""
-    return _UNSPACED.match(character) is not None
+    return not character.isascii() and _UNSPACED.match(character) is not None
 
 
 def unspaced_count(text: str) -> int:
     """Return how many characters of a text are of scripts that set no spaces between words."""
-    return len(_UNSPACED.findall(text))
+    return 0 if text.isascii() else len(_UNSPACED.findall(text))
 
 
 def without_doubles(text: str, width: float, size: float) -> str:
@@ -106,7 +114,7 @@ def without_doubles(text: str, width: float, size: float) -> str:
     wide as such a line.
     """
     pairs = len(text) // 2
-    if pairs < 2 or len(text) % 2 or text[::2] != text[1::2]:
+    if pairs < 2 or len(text) % 2 or text[0] != text[1] or text[::2] != text[1::2]:
         return text
     usual = sum(1.0 if is_unspaced(character) else 0.5 for character in text) * size
     return text[::2] if width < 0.65 * usual else text

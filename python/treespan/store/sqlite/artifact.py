@@ -14,27 +14,52 @@ from treespan.store.records import ArtifactState, Change, Content
 from treespan.store.sqlite.connection import rows, value
 from treespan.store.sqlite.content import drop_unheld, hold_content
 from treespan.store.sqlite.derived_rows import copy_spans, rewrite_attributes, write_spans
+from treespan.store.sqlite.find import find_collection
+from treespan.store.sqlite.operations import succeed
 
 if TYPE_CHECKING:
     import apsw
 
-    from treespan.store.records import CollectionRecord, NewArtifact, Tenant
+    from treespan.store.records import ArtifactRecord, CollectionRecord, NewArtifact, Tenant
     from treespan.store.sqlite.content import Prepared
 
 ARTIFACT = "WHERE tenant = ? AND collection = ? AND name = ?"
 
 _PUT = """
 INSERT INTO artifact (tenant, collection, name, state, file_name, metadata, doc_id, content_id,
-                      key, revision, ingested_us, created_us, updated_us)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?10, ?10)
+                      key, revision, ingested_us, created_us, updated_us, summary, source_uri)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?10, ?10, ?11, ?12)
 ON CONFLICT (tenant, collection, name) DO UPDATE SET
     state = excluded.state, file_name = excluded.file_name, metadata = excluded.metadata,
     doc_id = excluded.doc_id, content_id = excluded.content_id,
     key = excluded.key, revision = excluded.revision, ingested_us = excluded.ingested_us,
     created_us = iif(content_id IS NULL, excluded.created_us, created_us),
-    updated_us = excluded.updated_us
+    updated_us = excluded.updated_us, summary = excluded.summary,
+    source_uri = excluded.source_uri
 """
 """An artifact that was only reserved counts as created when its first content comes."""
+
+
+def reserve_artifact(connection: apsw.Connection, record: ArtifactRecord) -> None:
+    """Name an artifact whose bytes are under way, unless it exists.
+
+    Raises:
+        CollectionNotFound: there is no such collection.
+    """
+    find_collection(connection, record.tenant, record.collection)
+    connection.execute(
+        "INSERT INTO artifact (tenant, collection, name, state, file_name, metadata, ingested_us,"
+        " created_us, updated_us) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0)"
+        " ON CONFLICT (tenant, collection, name) DO NOTHING",
+        (
+            record.tenant,
+            record.collection,
+            record.name,
+            ArtifactState.NOT_INITIALIZED,
+            record.file_name,
+            record.metadata,
+        ),
+    )
 
 
 def put_artifact(
@@ -58,7 +83,7 @@ def put_artifact(
         _PUT,
         (
             *(*names, ArtifactState.POPULATED, artifact.file_name, artifact.metadata),
-            *(artifact.doc_id, content_id, seq, now_us),
+            *(artifact.doc_id, content_id, seq, now_us, artifact.summary, artifact.source_uri),
         ),
     )
     number: int = value(connection, f"SELECT id FROM artifact {ARTIFACT}", *names)
@@ -68,6 +93,9 @@ def put_artifact(
         copy_spans(connection, number)
     rewrite_attributes(connection, number)
     write_checksum(connection, number)
+    connection.execute("DELETE FROM draft WHERE artifact = ?", (number,))
+    if artifact.operation:
+        succeed(connection, artifact, seq, now_us)
     if before not in (None, content_id):
         drop_unheld(connection, artifact.tenant, {before})
     return seq
@@ -78,9 +106,10 @@ def update_artifact(
     names: tuple[Tenant, str, str],
     file_name: str,
     metadata: bytes,
+    summary: str,
     now_us: int,
 ) -> int:
-    """Replace the file name and the metadata of a POPULATED artifact; return the seq.
+    """Replace file name, metadata and summary of a POPULATED artifact; return the seq.
 
     Raises:
         ArtifactNotFound: the collection has no such artifact.
@@ -98,9 +127,9 @@ def update_artifact(
         )
     seq = log_change(connection, Change.ARTIFACT_UPDATED, *names, doc_id)
     connection.execute(
-        "UPDATE artifact SET file_name = ?, metadata = ?, revision = ?, updated_us = ?"
-        " WHERE id = ?",
-        (file_name, metadata, seq, now_us, number),
+        "UPDATE artifact SET file_name = ?, metadata = ?, summary = ?, revision = ?,"
+        " updated_us = ? WHERE id = ?",
+        (file_name, metadata, summary, seq, now_us, number),
     )
     rewrite_attributes(connection, number)
     write_checksum(connection, number)
@@ -115,13 +144,13 @@ def write_checksum(connection: apsw.Connection, number: int) -> None:
 
 def checksums(connection: apsw.Connection, number: int) -> tuple[str, str]:
     """Return the checksum of what a POPULATED artifact's row says, and the one noted."""
-    [(*names, metadata, noted)] = rows(
+    [(*names, metadata, summary, source_uri, noted)] = rows(
         connection,
-        "SELECT tenant, collection, name, file_name, doc_id, content_id, metadata, checksum"
-        " FROM artifact WHERE id = ?",
+        "SELECT tenant, collection, name, file_name, doc_id, content_id, metadata, summary,"
+        " source_uri, checksum FROM artifact WHERE id = ?",
         number,
     )
-    return artifact_checksum(names, metadata), noted
+    return artifact_checksum(names, metadata, (summary, source_uri)), noted
 
 
 def delete_artifact(

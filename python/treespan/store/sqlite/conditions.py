@@ -16,6 +16,7 @@ import numpy as np
 
 from treespan.filters import (
     ARTIFACT_KEYS,
+    FILE_PREFIX,
     METADATA_PREFIX,
     NODE_KEYS,
     ROW_PREFIX,
@@ -76,7 +77,7 @@ def key_of(name: str) -> Key:
         return Key(column_key(name.removeprefix(ROW_PREFIX)), "span", _NEVER)
     if name in NODE_KEYS:
         return Key(name, "span", _NEVER if name == "kind" else _ALWAYS)
-    if name in ARTIFACT_KEYS or name.startswith(METADATA_PREFIX):
+    if name in ARTIFACT_KEYS or name.startswith((METADATA_PREFIX, FILE_PREFIX)):
         return Key(name, "attribute", "x.in_list = 1")
     return Key(METADATA_PREFIX + name, "attribute", "x.in_list = 1")
 

@@ -15,7 +15,7 @@ from treespan.store.derived import derive
 from treespan.store.records import Content
 from treespan.store.sqlite.connection import rows
 from treespan.store.sqlite.derived_rows import delete_chunks, insert_chunks, tenant_with_texts
-from treespan.store.sqlite.rows import warnings_column
+from treespan.store.sqlite.rows import counts_column, warnings_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,9 +46,17 @@ def prepared(content: Content) -> Prepared:
     cells = pack_cells(content.cells)
     return Prepared(
         cells=cells,
-        checksum=content_checksum(content.tree, content.vector_nodes, content.vectors, cells),
+        checksum=content_checksum(
+            content.tree, content.vector_nodes, content.vectors, cells, *said(content)
+        ),
         derived=derive(content),
     )
+
+
+def said(content: Content) -> tuple[bytes, bytes, bytes]:
+    """Return what counts in the checksum of a content beside its bytes."""
+    counts = counts_column(content.counts).encode() if content.counts else b""
+    return content.file_metadata, content.summary.encode("utf-8", "surrogatepass"), counts
 
 
 def hold_content(
@@ -124,8 +132,8 @@ def _check_dimension(collection: CollectionRecord, vectors: int, vector_bytes: i
 def _insert(connection: apsw.Connection, tenant: Tenant, content: Content, ready: Prepared) -> None:
     connection.execute(
         "INSERT INTO content (tenant, content_id, sha256, size_bytes, media_type, title, language,"
-        " page_count, node_count, vector_count, token_count, warnings, checksum)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " page_count, node_count, vector_count, token_count, warnings, checksum, file_metadata,"
+        " summary, counts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             tenant,
             content.content_id,
@@ -140,6 +148,9 @@ def _insert(connection: apsw.Connection, tenant: Tenant, content: Content, ready
             content.token_count,
             warnings_column(content.warnings),
             ready.checksum,
+            content.file_metadata,
+            content.summary,
+            counts_column(content.counts),
         ),
     )
     number = connection.last_insert_rowid()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from treespan.store.derived import BuiltIn, attributes
-from treespan.store.messages import typed_metadata
+from treespan.store.messages import stated_metadata, typed_metadata
 from treespan.store.sqlite.connection import rows, value
 from treespan.store.sqlite.tables import create_text_table, text_table
 
@@ -110,15 +110,17 @@ def expected_attributes(
     connection: apsw.Connection, artifact: int
 ) -> tuple[int, list[AttributeRow]]:
     """Return the `collection.id` and the attribute rows of a POPULATED artifact."""
-    [(collection, metadata, *built_in)] = rows(
+    [(collection, metadata, stated, *built_in)] = rows(
         connection,
-        "SELECT k.id, a.metadata, a.name, a.file_name, c.media_type, c.title, c.language,"
-        " a.ingested_us"
+        "SELECT k.id, a.metadata, c.file_metadata, a.name, a.file_name, c.media_type, c.title,"
+        " c.language, a.ingested_us, a.source_uri"
         " FROM artifact AS a JOIN content AS c USING (tenant, content_id)"
         " JOIN collection AS k ON k.tenant = a.tenant AND k.name = a.collection WHERE a.id = ?",
         artifact,
     )
-    return collection, attributes(typed_metadata(metadata), BuiltIn(*built_in))
+    return collection, attributes(
+        typed_metadata(metadata), stated_metadata(stated), BuiltIn(*built_in)
+    )
 
 
 def rewrite_attributes(connection: apsw.Connection, artifact: int) -> None:

@@ -13,25 +13,32 @@ from treespan.store.sqlite.connection import FILE_NAME, plain_errors, rows, snap
 from treespan.store.sqlite.file import StoreFile
 from treespan.store.sqlite.filters import matching, matching_artifacts
 from treespan.store.sqlite.find import find_collection, newest_seq, tenant_number
+from treespan.store.sqlite.operations import (
+    find_by_request,
+    find_draft,
+    find_draft_by_doc_id,
+    find_operation,
+    list_operations,
+)
 from treespan.store.sqlite.pool import ChangeWatch, ReadPool
 from treespan.store.sqlite.rows import (
     SELECT_ARTIFACT,
+    SELECT_CHANGE,
     SELECT_COLLECTION,
     SELECT_CONTENT,
-    SELECT_OPERATION,
     SELECT_SEARCHABLE,
     SELECT_VERSION,
     artifact_record,
     collection_record,
     content,
-    operation,
+    logged_change,
     searchable_document,
     version,
 )
 from treespan.store.sqlite.tables import text_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from treespan.filters import Filter
@@ -40,8 +47,11 @@ if TYPE_CHECKING:
         CollectionRecord,
         Content,
         ContentId,
+        Draft,
+        LoggedChange,
         Matches,
-        Operation,
+        OperationRecord,
+        OperationState,
         SearchableDocument,
         Tenant,
         Version,
@@ -98,16 +108,16 @@ class SqliteReader:
         with self._snapshot() as connection:
             return newest_seq(connection)
 
-    def operations_after(self, seq: int, limit: int) -> list[Operation]:
+    def changes_after(self, seq: int, limit: int) -> list[LoggedChange]:
         """Return the changes after `seq`, in order."""
         with self._snapshot() as connection:
             found = rows(
                 connection,
-                SELECT_OPERATION + "WHERE seq > ? ORDER BY seq LIMIT ?",
+                SELECT_CHANGE + "WHERE seq > ? ORDER BY seq LIMIT ?",
                 seq,
                 max(limit, 0),
             )
-        return [operation(row) for row in found]
+        return [logged_change(row) for row in found]
 
     def changed(self) -> bool:
         """Return whether there was a commit since the last call."""
@@ -264,6 +274,40 @@ class SqliteReader:
                 *(vectors, vectors, tenant, collection, doc_id),
             )
         return searchable_document(found[0]) if found else None
+
+    def draft(self, tenant: Tenant, collection: str, name: str) -> Draft:
+        """Return the version of an artifact that waits to be populated."""
+        with self._snapshot() as connection:
+            find_collection(connection, tenant, collection)
+            return find_draft(connection, tenant, collection, name)
+
+    def draft_by_doc_id(self, tenant: Tenant, collection: str, doc_id: str) -> Draft:
+        """Return the version that waits to be populated under this id."""
+        with self._snapshot() as connection:
+            find_collection(connection, tenant, collection)
+            return find_draft_by_doc_id(connection, tenant, collection, doc_id)
+
+    def operation(self, tenant: Tenant, operation: str) -> OperationRecord:
+        """Return an operation."""
+        with self._snapshot() as connection:
+            return find_operation(connection, tenant, operation)
+
+    def operation_by_request(self, tenant: Tenant, request_id: str) -> OperationRecord | None:
+        """Return the operation of a request id that is not empty, or None."""
+        with self._snapshot() as connection:
+            return find_by_request(connection, tenant, request_id)
+
+    def operations(
+        self,
+        tenant: Tenant,
+        collection: str,
+        states: Sequence[OperationState],
+        before: str,
+        limit: int,
+    ) -> list[OperationRecord]:
+        """Return operations, the newest first, without their requests."""
+        with self._snapshot() as connection:
+            return list_operations(connection, tenant, collection, states, before, limit)
 
     def visible(self) -> tuple[int, list[Version]]:
         """Return every visible version, and the last change that this state holds."""

@@ -13,7 +13,10 @@ from treespan.store.records import (
     Change,
     CollectionRecord,
     Content,
-    Operation,
+    LoggedChange,
+    OperationKind,
+    OperationRecord,
+    OperationState,
     SearchableDocument,
     Version,
     WarningRecord,
@@ -34,21 +37,23 @@ SELECT a.tenant, a.collection, a.name, a.state, a.file_name, a.metadata,
        ifnull(c.size_bytes, 0), ifnull(c.media_type, ''), ifnull(c.title, ''),
        ifnull(c.page_count, 0), ifnull(c.node_count, 0), ifnull(c.vector_count, 0),
        ifnull(c.token_count, 0), ifnull(c.warnings, '[]'), a.created_us, a.updated_us,
-       a.ingested_us, ifnull(c.language, '')
+       a.ingested_us, ifnull(c.language, ''), ifnull(c.file_metadata, x''), ifnull(c.counts, '[]'),
+       a.summary, ifnull(c.summary, ''), a.source_uri,
+       EXISTS (SELECT 1 FROM draft WHERE artifact = a.id)
 FROM artifact AS a LEFT JOIN content AS c USING (tenant, content_id)
 """
 
 SELECT_CONTENT: Final = """
 SELECT c.content_id, c.sha256, c.size_bytes, c.media_type, c.title, c.page_count, c.node_count,
        c.token_count, b.tree, b.vector_nodes, b.vectors, c.warnings,
-       c.language, b.cells
+       c.language, b.cells, c.file_metadata, c.summary, c.counts
 FROM content AS c JOIN content_bytes AS b ON b.content = c.id
 """
 
 SELECT_SEARCHABLE: Final = """
 SELECT a.tenant, a.collection, a.name, a.doc_id, a.key, a.revision, a.file_name, c.title,
        c.media_type, c.page_count, a.metadata, b.tree, iif(?, b.vector_nodes, x''),
-       iif(?, b.vectors, x'')
+       iif(?, b.vectors, x''), c.file_metadata, a.source_uri
 FROM artifact AS a JOIN content AS c USING (tenant, content_id)
      JOIN content_bytes AS b ON b.content = c.id
 """
@@ -57,11 +62,18 @@ SELECT_VERSION: Final = """
 SELECT tenant, collection, name, doc_id, key, revision FROM artifact WHERE key IS NOT NULL
 """
 
-SELECT_OPERATION: Final = """
+SELECT_CHANGE: Final = """
 SELECT seq, change, tenant, collection, artifact, doc_id FROM op_log
 """
 
+SELECT_OPERATION: Final = """
+SELECT tenant, id, kind, collection, artifact, state, ifnull(request_id, ''), request_digest,
+       {request}, outcome, seq, created_us, ended_us
+FROM operation
+"""
+
 _warnings = msgspec.json.Decoder(tuple[WarningRecord, ...])
+_counts = msgspec.json.Decoder(tuple[tuple[str, int], ...])
 
 
 def collection_record(row: Row) -> CollectionRecord:
@@ -72,18 +84,24 @@ def collection_record(row: Row) -> CollectionRecord:
 def artifact_record(row: Row) -> ArtifactRecord:
     """Return a row of SELECT_ARTIFACT as a record."""
     *names, state, file_name, metadata, doc_id, content_id = row[:8]
-    *counts, warnings, created_us, updated_us, ingested_us, language = row[8:]
+    *sizes, warnings, created_us, updated_us, ingested_us, language = row[8:21]
+    file_metadata, counts, summary, content_summary, source_uri, has_draft = row[21:]
     fields: Row = (
         *(*names, ArtifactState(state), file_name, metadata, doc_id, content_id),
-        *(*counts, _warnings.decode(warnings), created_us, updated_us, ingested_us, language),
+        *(*sizes, _warnings.decode(warnings), created_us, updated_us, ingested_us, language),
+        *(file_metadata, _counts.decode(counts), summary, content_summary, source_uri),
+        bool(has_draft),
     )
     return ArtifactRecord(*fields)
 
 
 def content(row: Row) -> Content:
     """Return a row of SELECT_CONTENT as a record."""
-    *rest, warnings, language, cells = row
-    fields: Row = (*rest, _warnings.decode(warnings), language, unpack_cells(cells))
+    *rest, warnings, language, cells, file_metadata, summary, counts = row
+    fields: Row = (
+        *(*rest, _warnings.decode(warnings), language, unpack_cells(cells)),
+        *(file_metadata, summary, _counts.decode(counts)),
+    )
     return Content(*fields)
 
 
@@ -97,12 +115,24 @@ def version(row: Row) -> Version:
     return Version(*row)
 
 
-def operation(row: Row) -> Operation:
-    """Return a row of SELECT_OPERATION as a record."""
+def logged_change(row: Row) -> LoggedChange:
+    """Return a row of SELECT_CHANGE as a record."""
     seq, change, *rest = row
-    return Operation(seq, Change(change), *rest)
+    return LoggedChange(seq, Change(change), *rest)
+
+
+def operation_record(row: Row) -> OperationRecord:
+    """Return a row of SELECT_OPERATION as a record."""
+    tenant, number, kind, collection, artifact, state, *rest = row
+    names: Row = (tenant, number, OperationKind(kind), collection, artifact, OperationState(state))
+    return OperationRecord(*names, *rest)
 
 
 def warnings_column(warnings: tuple[WarningRecord, ...]) -> str:
     """Return warnings as they are kept in a column."""
     return msgspec.json.encode(warnings).decode()
+
+
+def counts_column(counts: tuple[tuple[str, int], ...]) -> str:
+    """Return counts as they are kept in a column."""
+    return msgspec.json.encode(counts).decode()

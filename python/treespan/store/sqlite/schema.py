@@ -10,14 +10,14 @@ import apsw
 from treespan.errors import StoreDamaged, StoreUnavailable
 from treespan.store.sqlite.connection import INCREMENTAL, rows, transaction, value
 from treespan.store.sqlite.tables import APPLICATION_ID, SCHEMA
-from treespan.store.sqlite.upgrade import from_1
+from treespan.store.sqlite.upgrade import from_1, from_2
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     Migration: TypeAlias = str | Callable[[apsw.Connection], None]
 
-MIGRATIONS: Final[Sequence[Migration]] = (from_1,)
+MIGRATIONS: Final[Sequence[Migration]] = (from_1, from_2)
 """MIGRATIONS[n] leads from schema n + 1 to n + 2; an empty file gets the present schema at once."""
 
 

@@ -1,8 +1,9 @@
 """The tables of the SQLite store.
 
-    collection ─< artifact >─ content ── content_bytes        op_log        meta
-                     ^           ^
-        attribute, span          chunk ── text_<tenant>
+    collection ─< artifact >─ content ── content_bytes        op_log        operation        meta
+                  ^  ^           ^
+               draft attribute   chunk ── text_<tenant>
+                     span
 
 A content belongs to a tenant, and an artifact refers to it by tenant and id: no tenant can hold
 another's. The bytes of contents lie in a table of their own, so that listing never reads them.
@@ -80,6 +81,9 @@ CREATE TABLE content (
     token_count  INTEGER NOT NULL,
     warnings     TEXT    NOT NULL,
     checksum     TEXT    NOT NULL,
+    file_metadata BLOB   NOT NULL DEFAULT x'',
+    summary      TEXT    NOT NULL DEFAULT '',
+    counts       TEXT    NOT NULL DEFAULT '[]',
     UNIQUE (tenant, content_id)
 ) STRICT;
 
@@ -99,6 +103,8 @@ CREATE TABLE artifact (
     created_us  INTEGER NOT NULL,
     updated_us  INTEGER NOT NULL,
     checksum    TEXT    NOT NULL DEFAULT '',
+    summary     TEXT    NOT NULL DEFAULT '',
+    source_uri  TEXT    NOT NULL DEFAULT '',
     UNIQUE (tenant, collection, name),
     UNIQUE (tenant, collection, doc_id),
     FOREIGN KEY (tenant, collection) REFERENCES collection (tenant, name),
@@ -153,7 +159,41 @@ CREATE TABLE chunk (
 ) STRICT;
 """
 
-SCHEMA: Final = META + CONTENT_BYTES + TABLES
+WORK: Final = """
+CREATE TABLE draft (
+    artifact   INTEGER PRIMARY KEY REFERENCES artifact (id) ON DELETE CASCADE,
+    doc_id     TEXT    NOT NULL,
+    created_us INTEGER NOT NULL,
+    packed     BLOB    NOT NULL,
+    checksum   TEXT    NOT NULL
+) STRICT;
+
+CREATE INDEX draft_by_doc_id ON draft (doc_id);
+
+CREATE TABLE operation (
+    id             TEXT    NOT NULL UNIQUE,
+    tenant         TEXT    NOT NULL,
+    kind           INTEGER NOT NULL CHECK (kind IN (1, 2, 3, 4)),
+    collection     TEXT    NOT NULL,
+    artifact       TEXT    NOT NULL,
+    state          INTEGER NOT NULL CHECK (state IN (1, 2, 3, 4, 5)),
+    request_id     TEXT,
+    request_digest TEXT    NOT NULL,
+    request        BLOB    NOT NULL,
+    outcome        BLOB    NOT NULL,
+    seq            INTEGER NOT NULL,
+    created_us     INTEGER NOT NULL,
+    ended_us       INTEGER NOT NULL,
+    UNIQUE (tenant, request_id),
+    CHECK ((state IN (1, 2)) = (ended_us = 0))
+) STRICT;
+CREATE INDEX operation_by_tenant ON operation (tenant, id);
+CREATE INDEX operation_unfinished ON operation (id) WHERE state IN (1, 2);
+CREATE INDEX operation_by_end ON operation (ended_us) WHERE state IN (3, 4, 5);
+"""
+"""What is under way, and what came of it."""
+
+SCHEMA: Final = META + CONTENT_BYTES + TABLES + WORK
 """Makes an empty file a store."""
 
 

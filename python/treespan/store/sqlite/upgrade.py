@@ -15,7 +15,7 @@ from treespan.store.sqlite.derived_rows import (
     write_spans,
 )
 from treespan.store.sqlite.rows import SELECT_CONTENT, content
-from treespan.store.sqlite.tables import TABLES
+from treespan.store.sqlite.tables import TABLES, WORK
 
 if TYPE_CHECKING:
     import apsw
@@ -86,6 +86,36 @@ def from_1(connection: apsw.Connection) -> None:
         _derive(connection, number)
     for table in _REBUILT:
         connection.execute(f"DROP TABLE temp.old_{table}")
+
+
+_NEW_COLUMNS: Final = {
+    "content": (
+        "file_metadata BLOB NOT NULL DEFAULT x''",
+        "summary TEXT NOT NULL DEFAULT ''",
+        "counts TEXT NOT NULL DEFAULT '[]'",
+    ),
+    "artifact": (
+        "summary TEXT NOT NULL DEFAULT ''",
+        "source_uri TEXT NOT NULL DEFAULT ''",
+    ),
+}
+
+
+def from_2(connection: apsw.Connection) -> None:
+    """Make room for what files state of themselves, for drafts and for operations.
+
+    Checksums hold as they are: what is empty does not count in them. Content that is there keeps
+    without what its file states until it is ingested again.
+    """
+    for table, columns in _NEW_COLUMNS.items():
+        there = {
+            name for (name,) in rows(connection, f"SELECT name FROM pragma_table_info('{table}')")
+        }
+        for column in columns:
+            # A store that came from schema 1 in this run has the present tables already.
+            if column.split()[0] not in there:
+                connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
+    connection.execute(WORK)
 
 
 def _derive(connection: apsw.Connection, number: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from treespan.errors import (
     ArtifactNotFound,
@@ -19,6 +19,7 @@ from treespan.store.sqlite.artifact import (
     delete_artifact,
     log_change,
     put_artifact,
+    reserve_artifact,
     update_artifact,
 )
 from treespan.store.sqlite.connection import open_writing, plain_errors, rows, transaction
@@ -26,6 +27,15 @@ from treespan.store.sqlite.content import drop_unheld, prepared
 from treespan.store.sqlite.derived_rows import drop_empty_tenant
 from treespan.store.sqlite.filters import matching_artifacts
 from treespan.store.sqlite.find import find_collection, newest_seq
+from treespan.store.sqlite.operations import (
+    end,
+    find_by_request,
+    find_operation,
+    insert_operation,
+    prune,
+    unfinished,
+    write_draft,
+)
 from treespan.store.sqlite.reader import SqliteReader
 from treespan.store.sqlite.schema import free_pages_on_demand, migrate
 from treespan.store.writer_lock import WriterLock
@@ -40,9 +50,20 @@ if TYPE_CHECKING:
     from treespan.store.records import (
         ArtifactRecord,
         CollectionRecord,
+        Draft,
         NewArtifact,
+        OperationRecord,
+        OperationState,
         Tenant,
     )
+
+
+_ABANDON: Final = """
+DELETE FROM artifact AS a WHERE state <> ?
+AND NOT EXISTS (SELECT 1 FROM draft WHERE artifact = a.id)
+AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.state IN (1, 2) AND o.tenant = a.tenant
+                AND o.collection = a.collection AND o.artifact = a.name)
+"""
 
 
 class SqliteWriter(SqliteReader):
@@ -152,20 +173,55 @@ class SqliteWriter(SqliteReader):
     def reserve_artifact(self, record: ArtifactRecord) -> None:
         """Name an artifact whose bytes are under way, unless it exists."""
         with self._transaction() as connection:
-            find_collection(connection, record.tenant, record.collection)
-            connection.execute(
-                "INSERT INTO artifact (tenant, collection, name, state, file_name, metadata,"
-                " ingested_us, created_us, updated_us) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0)"
-                " ON CONFLICT (tenant, collection, name) DO NOTHING",
-                (
-                    record.tenant,
-                    record.collection,
-                    record.name,
-                    ArtifactState.NOT_INITIALIZED,
-                    record.file_name,
-                    record.metadata,
-                ),
+            reserve_artifact(connection, record)
+
+    def begin_operation(
+        self, record: OperationRecord, artifact: ArtifactRecord | None
+    ) -> OperationRecord:
+        """Record an operation, and reserve its artifact, in one transaction."""
+        with self._transaction() as connection:
+            if record.request_id:
+                known = find_by_request(connection, record.tenant, record.request_id)
+                if known is not None:
+                    return known
+            if artifact is not None:
+                reserve_artifact(connection, artifact)
+            insert_operation(connection, record, _now_us())
+            return find_operation(connection, record.tenant, record.operation)
+
+    def end_operation(
+        self,
+        tenant: Tenant,
+        operation: str,
+        state: OperationState,
+        outcome: bytes,
+        seq: int = 0,
+        *,
+        free_request_id: bool = False,
+    ) -> None:
+        """End an operation that has not ended yet, else only set its outcome."""
+        with self._transaction() as connection:
+            end(
+                connection,
+                *(tenant, operation, state, outcome, seq, _now_us()),
+                free_request_id=free_request_id,
             )
+
+    def unfinished_operations(self) -> list[OperationRecord]:
+        """Return the operations of all tenants that have not ended, oldest first."""
+        with self._snapshot() as connection:
+            return unfinished(connection)
+
+    def prune_operations(self, ended_before_us: int) -> int:
+        """Drop the operations that ended before a time; return how many there were."""
+        with self._transaction() as connection:
+            return prune(connection, ended_before_us)
+
+    def save_draft(self, draft: Draft) -> None:
+        """Keep a version until it is populated."""
+        with self._transaction() as connection:
+            find_collection(connection, draft.artifact.tenant, draft.artifact.collection)
+            write_draft(connection, draft, _now_us())
 
     def mark_initialized(self, tenant: Tenant, collection: str, name: str) -> None:
         """Say that a reserved artifact's tree is built."""
@@ -182,17 +238,21 @@ class SqliteWriter(SqliteReader):
             )
 
     def abandon_artifact(self, tenant: Tenant, collection: str, name: str) -> None:
-        """Drop an artifact that never became POPULATED."""
+        """Drop an artifact that never became POPULATED, and the draft of one that did."""
         with self._transaction() as connection:
+            connection.execute(
+                f"DELETE FROM draft WHERE artifact = (SELECT id FROM artifact {ARTIFACT})",
+                (tenant, collection, name),
+            )
             connection.execute(
                 f"DELETE FROM artifact {ARTIFACT} AND state <> ?",
                 (tenant, collection, name, ArtifactState.POPULATED),
             )
 
     def abandon_unfinished(self) -> int:
-        """Drop every artifact that is not POPULATED; return how many there were."""
+        """Drop what a crash left of artifacts that are not POPULATED; return how many."""
         with self._transaction() as connection:
-            connection.execute("DELETE FROM artifact WHERE state <> ?", (ArtifactState.POPULATED,))
+            connection.execute(_ABANDON, (ArtifactState.POPULATED,))
             return connection.changes()
 
     def commit_artifact(self, artifact: NewArtifact) -> int:
@@ -209,13 +269,19 @@ class SqliteWriter(SqliteReader):
             return put_artifact(connection, collection, artifact, ready, _now_us())
 
     def update_artifact(
-        self, tenant: Tenant, collection: str, name: str, file_name: str, metadata: bytes
+        self,
+        tenant: Tenant,
+        collection: str,
+        name: str,
+        file_name: str,
+        metadata: bytes,
+        summary: str,
     ) -> int:
-        """Replace the file name and the metadata of a POPULATED artifact; return the seq."""
+        """Replace file name, metadata and summary of a POPULATED artifact; return the seq."""
         with self._transaction() as connection:
             find_collection(connection, tenant, collection)
             names = (tenant, collection, name)
-            return update_artifact(connection, names, file_name, metadata, _now_us())
+            return update_artifact(connection, names, file_name, metadata, summary, _now_us())
 
     def delete_artifact(self, tenant: Tenant, collection: str, name: str) -> int:
         """Delete an artifact in any state and what only it held; return the seq."""

@@ -17,6 +17,7 @@ from treespan.store.upkeep.problems import RESTORE, Mend, Problem, Work
 from treespan.store.upkeep.reports import CheckReport
 from treespan.store.upkeep.sqlite_check_artifacts import artifact_problems
 from treespan.store.upkeep.sqlite_check_contents import check_content, content_numbers
+from treespan.store.upkeep.sqlite_check_drafts import draft_problems
 from treespan.store.upkeep.sqlite_check_strays import stray_problems
 from treespan.store.upkeep.sqlite_check_structure import log_problems, structure_problems
 from treespan.store.upkeep.sqlite_check_texts import held_marks
@@ -66,6 +67,7 @@ def _parts(
         yield stray_problems(connection)
     yield _contents(connection, full=full, progress=progress)
     yield artifact_problems(connection, progress)
+    yield draft_problems(connection)
 
 
 def _contents(connection: apsw.Connection, *, full: bool, progress: Progress) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from treespan.node import EMBEDDED, NodeKind, Tree
 from treespan.store.checksum import content_checksum
 from treespan.store.derived import derive
 from treespan.store.sqlite.connection import rows, value
+from treespan.store.sqlite.content import said
 from treespan.store.sqlite.rows import SELECT_CONTENT, content
 from treespan.store.upkeep.problems import RESTORE, Mend, Problem, Work
 from treespan.store.upkeep.sqlite_check_texts import expected_marks, sizes_differ
@@ -71,11 +72,11 @@ def _truth(connection: apsw.Connection, number: int, checksum: str) -> Content |
     )
     if not parts:
         return "its bytes are missing"
-    if content_checksum(*parts[0]) != checksum:
-        return "its bytes are not those that were stored (checksum)"
     try:
         [row] = rows(connection, SELECT_CONTENT + "WHERE c.id = ?", number)
         found = content(row)
+        if content_checksum(*parts[0], *said(found)) != checksum:
+            return "its bytes are not those that were stored (checksum)"
         tree = Tree.unpack(found.tree)
     except (ValueError, msgspec.DecodeError) as error:
         return str(error)
@@ -115,9 +116,9 @@ def _counts_problem(found: Content, tree: Tree, vector_count: int) -> str:
         ("tokens", found.token_count, tokens),
         ("vectors", vector_count, found.vector_count),
     )
-    for what, said, is_so in rules:
-        if said != is_so:
-            return f"it is said to have {said} {what} and has {is_so}"
+    for what, stated, is_so in rules:
+        if stated != is_so:
+            return f"it is said to have {stated} {what} and has {is_so}"
     return ""
 
 

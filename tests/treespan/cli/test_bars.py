@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from treespan.cli.bars import Bars, amount
 from treespan.cli.files import Source
-from treespan.cli.ingest_report import Bars, amount
 from treespan.cli.uploads import Outcome, Result
 from treespan.v1.ingest_service_pb2 import Progress
 

@@ -1,0 +1,1 @@
+"""Archives and compressed files, every limit counted on what really comes out."""

@@ -1,0 +1,1 @@
+"""Picture files: PNG, JPEG, GIF, TIFF and BMP."""

@@ -1,0 +1,1 @@
+"""Mail: messages, mailboxes and Outlook messages, attachments as files inside."""

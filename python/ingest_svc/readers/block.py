@@ -119,6 +119,7 @@ METADATA_NAMES = (
     "keywords",
     "publisher",
     "generator",
+    "programming_language",
     "delimiter",
     "from",
     "to",

@@ -204,6 +204,7 @@ def checked_artifact_filter(field: str, where: Filter) -> Filter:
             raise InvalidField(
                 field,
                 f"has the key {condition.key!r}, which nodes have; artifacts have "
-                f"{', '.join(ARTIFACT_KEYS)} and the metadata given with them",
+                f"{', '.join(ARTIFACT_KEYS)}, the metadata given with them, and what their files "
+                f"state ({FILE_PREFIX}<key>)",
             )
     return where

@@ -8,6 +8,7 @@ import pytest
 
 from search_svc import messages
 from search_svc.answer import Answer, Times
+from store import samples
 from treespan.v1 import chunk_pb2
 from treespan.v1 import search_service_pb2 as pb
 
@@ -23,6 +24,23 @@ def answer(*texts: str) -> Answer:
         below_threshold=6,
     )
     return Answer(chunks.SerializeToString(), 5, hits, 3, Times(0.1, 0.2, 0.3, 0.6))  # type: ignore[arg-type]
+
+
+def test_the_head_of_a_chunk_says_whose_it_is_and_what_its_file_states() -> None:
+    artifact = samples.new_artifact("a", samples.content(1), note="mine")
+    head = chunk_pb2.Chunk.FromString(
+        messages.document_head(samples.searchable(artifact, samples.content(1), 2))
+    )
+    assert head.artifact == "a"
+    assert {key: value.string_value for key, value in head.metadata.items()} == {
+        "named": "a",
+        "note": "mine",
+    }
+    document = head.document
+    assert (document.artifact, document.collection, document.title) == ("a", "papers", "Title 1")
+    assert document.source_uri == "https://example.org/a"
+    stated = {key: value.string_value for key, value in document.file_metadata.items()}
+    assert stated == {"author": "writer 1"}
 
 
 def test_a_search_response_has_chunks_and_the_rest() -> None:

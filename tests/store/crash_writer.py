@@ -12,11 +12,13 @@ import itertools
 import random
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from store import samples
 from treespan.errors import TreespanError
 from treespan.store import open_writer
+from treespan.store.records import Draft
 
 COLLECTIONS = ("papers", "laws")
 NAMES = ("a", "b", "c", "d", "e", "f")
@@ -39,8 +41,15 @@ def step(store: Any, number: int) -> None:
         elif what < 0.10:
             metadata = samples.metadata(step=str(number))
             store.update_artifact(tenant, collection, name, f"{number}.txt", metadata, "")
+        elif what < 0.20:
+            record = samples.operation(number, name, tenant=tenant, collection=collection)
+            store.begin_operation(record, samples.reserved(name, tenant, collection))
+        elif what < 0.25:
+            store.save_draft(Draft(replace(artifact, content=replace(content, vectors=b""))))
         elif what < 0.70:
-            store.commit_artifact(artifact)
+            # Of the step before, which may have begun none.
+            before = samples.operation(number - 1).operation
+            store.commit_artifact(replace(artifact, operation=before, outcome=b"done"))
         elif what < 0.80:
             store.delete_artifact(tenant, collection, name)
         elif what < 0.88:

@@ -37,6 +37,8 @@ class Document:
     title: str = ""
     language: str = ""
     media_type: str = "text/plain"
+    stated: Mapping[str, Values] = field(default_factory=dict)
+    """What the file states of itself."""
 
     def above(self, node: int) -> Iterator[Node]:
         """Yield a node and all above it."""
@@ -55,6 +57,7 @@ class Artifact:
     file_name: str = ""
     metadata: Mapping[str, Values] = field(default_factory=dict)
     ingested_us: int = 0
+    source_uri: str = ""
 
 
 def value_at(artifact: Artifact, node: int, key: str) -> Values:
@@ -64,6 +67,8 @@ def value_at(artifact: Artifact, node: int, key: str) -> Values:
         column = " ".join(key[4:].split())
         cells = (cells for above in document.above(node) for cells in above.cells.items())
         return next((value for name, value in cells if " ".join(name.split()) == column), None)
+    if key.startswith("file."):
+        return document.stated.get(key[5:])
     if key == "kind":
         return document.nodes[node].kind
     if key == "page":
@@ -73,6 +78,8 @@ def value_at(artifact: Artifact, node: int, key: str) -> Values:
         return [text for text in named if text] or None
     if key in {"artifact", "ingested_at"}:
         return artifact.name if key == "artifact" else Instant(artifact.ingested_us)
+    if key == "source_uri":
+        return artifact.source_uri or None
     if key in {"file_name", "title", "language", "media_type"}:
         whole = artifact if key == "file_name" else document
         return artifact.metadata.get(key, getattr(whole, key) or None)

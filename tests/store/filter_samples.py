@@ -49,6 +49,7 @@ def content(document: Document) -> Content:
             for place, node in enumerate(document.nodes)
             for column, value in node.cells.items()
         ),
+        file_metadata=stated(document.stated),
     )
 
 
@@ -85,6 +86,12 @@ def packed(metadata: Mapping[str, Values]) -> bytes:
     return ArtifactMessage(metadata=typed).SerializeToString(deterministic=True)
 
 
+def stated(metadata: Mapping[str, Values]) -> bytes:
+    """Return what a file states of itself as a content has it."""
+    typed = {key: _message(value) for key, value in metadata.items() if value is not None}
+    return ArtifactMessage(file_metadata=typed).SerializeToString(deterministic=True)
+
+
 def _message(value: Scalar | list[Scalar]) -> MetadataValue:
     match value:
         case list():
@@ -117,6 +124,7 @@ def put(
             metadata=packed(artifact.metadata),
             doc_id=identity.doc_id(tenant, collection, artifact.name, what.content_id),
             content=what,
+            source_uri=artifact.source_uri,
         )
     )
 

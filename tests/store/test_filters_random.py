@@ -64,11 +64,15 @@ def values_of(key: str) -> st.SearchStrategy[Values]:
 
 KINDS = st.sampled_from(["SECTION", "SECTION", "TEXT", "TABLE", "TABLE_ROW", "TABLE_ROW", "CHUNK"])
 OWN_KEYS = ["a", "b", "language", "title", "page", "x.y", "row.c", "metadata.a"]
+OWN_KEYS += ["file.a", "source_uri"]
+STATED_KEYS = ["a", "title", "x y"]
 KEYS = st.sampled_from(
     (
         *("a", "a", "b", "b", "metadata.a", "metadata.page", "metadata.metadata.a"),
         *("metadata.row.c", "x.y", "nobody"),
         *("artifact", "file_name", "title", "language", "media_type", "ingested_at"),
+        *("file.a", "file.a", "file.title", "file.x y", "file.nobody", "metadata.file.a"),
+        *("source_uri", "metadata.source_uri"),
         *("page", "page", "heading", "heading", "kind"),
         *("row.c", "row.c", "row.d  e", "row.nobody"),
     )
@@ -106,7 +110,14 @@ def documents(draw: st.DrawFn) -> Document:
         )
         path.append(place)
     return Document(
-        nodes, draw(STRINGS), draw(st.sampled_from(["", "de", "en"])), draw(STRINGS) or "t/x"
+        nodes=nodes,
+        title=draw(STRINGS),
+        language=draw(st.sampled_from(["", "de", "en"])),
+        media_type=draw(STRINGS) or "t/x",
+        stated={
+            key: draw(values_of(f"file.{key}"))
+            for key in draw(st.lists(st.sampled_from(STATED_KEYS), unique=True))
+        },
     )
 
 
@@ -122,6 +133,7 @@ def collections(draw: st.DrawFn) -> list[Artifact]:
                 key: draw(values_of(_asked(key)))
                 for key in draw(st.lists(st.sampled_from(OWN_KEYS), unique=True))
             },
+            source_uri=draw(STRINGS),
         )
         for name in draw(st.lists(st.sampled_from("xyzuvw"), unique=True, min_size=2))
     ]

@@ -7,6 +7,7 @@ import random
 import shutil
 import subprocess
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
@@ -21,7 +22,6 @@ from treespan.store import back_up, check_store, open_reader, open_writer, resto
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from treespan.store.interface import Writer
 
@@ -333,9 +333,9 @@ def test_damaged_store_can_be_replaced_and_is_kept_with_its_log(
     report = restore(folder, tmp_path / "a.treespan", force=True)
     with closing(open_reader(folder)) as reader:
         assert_same(reader, filled())
-    names = {path.name.partition(".before-")[0] for path in folder.glob("*.before-*")}
-    assert names == {"store.db"}
-    assert report.kept in {str(path) for path in folder.iterdir()}
+    assert Path(report.kept).read_bytes() == b"nothing of a database" * 1000
+    assert Path(report.kept + "-wal").read_bytes() == b"nor a log" * 1000
+    assert len(list(folder.glob("*.before-*"))) == 2
 
 
 def test_killed_restores_leave_the_one_store_or_the_other(folder: Path, tmp_path: Path) -> None:

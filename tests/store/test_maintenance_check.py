@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ import pytest
 
 from store.model import ModelStore, assert_same
 from store.processes import python
-from store.samples import ACME, GLOBEX, collection, content, new_artifact, reserved
+from store.samples import GLOBEX, collection, content, new_artifact, reserved
 from treespan.errors import StoreDamaged, StoreUnavailable
 from treespan.store import (
     back_up,
@@ -26,7 +25,6 @@ from treespan.store import (
     store_stats,
 )
 from treespan.store.checksum import content_checksum
-from treespan.store.records import Draft
 from treespan.store.upkeep.cache_files import Cache
 
 if TYPE_CHECKING:
@@ -142,23 +140,6 @@ def test_damage_to_what_is_derived_is_found_and_mended(folder: Path, damage: str
     assert derived(folder) == before
 
 
-def test_damaged_draft_is_found_and_its_artifact_named(folder: Path) -> None:
-    with closing(open_writer(folder)) as writer:
-        writer.save_draft(Draft(new_artifact("a", replace(content(3), vectors=b""))))
-    assert whats(folder) == []
-    [(packed,)] = sql(folder, "SELECT packed FROM draft")
-    assert isinstance(packed, bytes)
-    flipped = bytearray(packed)
-    flipped[len(flipped) // 2] ^= 4
-    sql(folder, "UPDATE draft SET packed = ?", bytes(flipped))
-    [finding] = check_store(folder).findings
-    assert "checksum" in finding.what
-    assert "papers/a" in finding.where
-    assert not finding.repairable
-    with closing(open_reader(folder)) as reader, pytest.raises(StoreDamaged):
-        reader.draft(ACME, "papers", "a")
-
-
 def test_text_indexed_with_other_words_is_found_by_a_full_check(folder: Path) -> None:
     before = derived(folder)
     [(number,)] = sql(folder, "SELECT min(id) FROM chunk")
@@ -215,6 +196,24 @@ def test_flipped_bit_in_a_content_is_found_and_its_artifacts_named(
     assert sql(folder, f"SELECT {column} FROM content_bytes ORDER BY content LIMIT 1") == [
         (bytes(flipped),)
     ]
+
+
+SAID = {
+    "file_metadata": "UPDATE content SET file_metadata = x'' WHERE id = 1",
+    "summary of the content": "UPDATE content SET summary = 'other' WHERE id = 1",
+    "counts": "UPDATE content SET counts = '[[\"sheets\",3]]' WHERE id = 1",
+    "summary of the caller": "UPDATE artifact SET summary = 'other' WHERE id = 1",
+    "source_uri": "UPDATE artifact SET source_uri = 'https://other' WHERE id = 1",
+}
+
+
+@pytest.mark.parametrize("column", SAID)
+def test_what_is_said_of_a_document_is_held_to_its_checksum(folder: Path, column: str) -> None:
+    sql(folder, SAID[column])
+    for found in (check_store(folder).findings, repair(folder).findings):
+        [finding] = found
+        assert "checksum" in finding.what
+        assert not finding.repairable
 
 
 def test_bit_flipped_on_the_disk_is_found(folder: Path) -> None:

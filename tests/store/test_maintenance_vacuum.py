@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import apsw
@@ -13,9 +14,10 @@ import pytest
 from store.crash_writer import step
 from store.model import ModelStore, assert_same
 from store.processes import python
-from store.samples import ACME, collection, content, new_artifact
+from store.samples import ACME, collection, content, new_artifact, operation, reserved
 from treespan.errors import StoreUnavailable
 from treespan.store import check_store, open_reader, open_writer, store_stats, vacuum
+from treespan.store.records import Draft, OperationState
 from treespan.store.upkeep import sqlite_vacuum
 from treespan.store.upkeep.upkeep_lock import UpkeepLock
 
@@ -85,15 +87,15 @@ def test_vacuum_changes_nothing_that_can_be_read(folder: Path) -> None:
 def test_vacuum_keeps_the_newest_changes_and_the_last_seq(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_vacuum, "KEPT_OPERATIONS", 7)
+    monkeypatch.setattr(sqlite_vacuum, "KEPT_CHANGES", 7)
     with closing(open_writer(folder)) as writer:
         writer.create_collection(collection())
         for version in range(30):
             writer.commit_artifact(new_artifact("a", content(version % 2)))
-        assert vacuum(folder).pruned_operations == 24
+        assert vacuum(folder).pruned_changes == 24
         assert [change.seq for change in writer.changes_after(0, 100)] == list(range(25, 32))
         assert writer.last_seq() == 31
-        assert vacuum(folder).pruned_operations == 0
+        assert vacuum(folder).pruned_changes == 0
         assert writer.commit_artifact(new_artifact("a", content(9))) == 32
     assert check_store(folder, full=True).findings == ()
 
@@ -163,7 +165,23 @@ def test_stats_count_what_is_held(folder: Path) -> None:
     assert (papers.vectors, papers.nodes, papers.tokens) == (8, 10, 56)
     assert (papers.text_entries, papers.vector_bytes) == (8, 8 * 8 * 4)
     assert papers.tree_bytes == len(shared.tree) + len(content(2, sections=5).tree)
-    assert (found.snapshot.seq, found.operations, found.snapshot.contents) == (5, 5, 2)
+    assert (found.snapshot.seq, found.changes, found.snapshot.contents) == (5, 5, 2)
     assert found.text_index_bytes > 0
     assert found.engine.startswith("sqlite 3.")
     assert (found.cache.segments, found.cache.size_bytes) == (0, 0)
+    assert (found.operations, found.unfinished_operations) == (0, 0)
+    assert (found.drafts, found.draft_bytes) == (0, 0)
+
+
+def test_stats_count_operations_and_drafts(folder: Path) -> None:
+    with closing(open_writer(folder)) as writer:
+        writer.create_collection(collection())
+        for number in (1, 2, 3):
+            writer.begin_operation(operation(number, "a"), reserved("a"))
+        writer.end_operation(ACME, operation(1).operation, OperationState.FAILED, b"")
+        waiting = replace(content(1, sections=100), vectors=b"")
+        writer.save_draft(Draft(new_artifact("a", waiting)))
+    found = store_stats(folder)
+    assert (found.operations, found.unfinished_operations, found.drafts) == (3, 2, 1)
+    # Little more than its tree: the vectors would be 3,200 bytes.
+    assert len(waiting.tree) < found.draft_bytes < len(waiting.tree) + 1_500

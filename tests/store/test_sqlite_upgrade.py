@@ -13,10 +13,12 @@ import pytest
 
 from store import history
 from store.model import ModelStore, assert_same
-from store.samples import ACME, GLOBEX
+from store.samples import ACME, GLOBEX, content, new_artifact, operation, reserved
 from treespan.errors import StoreDamaged, StoreUnavailable
-from treespan.store import open_reader, open_writer
-from treespan.store.sqlite.schema import free_pages_on_demand, migrate
+from treespan.filters import Condition, Operator
+from treespan.store import back_up, check_store, open_reader, open_writer, restore
+from treespan.store.records import Draft
+from treespan.store.sqlite.schema import MIGRATIONS, free_pages_on_demand, migrate
 from treespan.words import match_any
 
 if TYPE_CHECKING:
@@ -169,6 +171,47 @@ def test_crash_between_upgrade_and_rewriting_is_made_good_by_the_next_start(
     with closing(open_writer(folder)) as writer:
         assert_same(writer, model)
     assert sql(folder, "PRAGMA auto_vacuum") == [(2,)]
+
+
+def test_crash_between_two_steps_of_an_upgrade_is_made_good_by_the_next_start(
+    folder: Path,
+) -> None:
+    with closing(apsw.Connection(str(folder / "store.db"))) as connection:
+        migrate(connection, MIGRATIONS[:1])
+    assert sql(folder, "PRAGMA user_version") == [(2,)]
+    model = ModelStore()
+    history.write(model, 1)
+    with closing(open_writer(folder)) as writer:
+        assert_same(writer, model)
+    assert sql(folder, "PRAGMA user_version") == [(3,)]
+    assert check_store(folder, full=True).findings == ()
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_upgraded_store_takes_operations_and_drafts(schema: int, tmp_path: Path) -> None:
+    folder = of_schema(schema, tmp_path / "data")
+    with closing(open_writer(folder)) as writer:
+        assert writer.operations(ACME, "", (), "", 10) == []
+        writer.begin_operation(operation(1, "a"), reserved("a"))
+        draft = new_artifact("a", replace(content(5), vectors=b""), note="next")
+        writer.save_draft(Draft(draft))
+        assert writer.draft(ACME, "papers", "a").artifact == draft
+        whole = new_artifact("a", content(5), note="next", operation=operation(1).operation)
+        seq = writer.commit_artifact(whole)
+        assert writer.operation(ACME, operation(1).operation).seq == seq
+        stated = Condition("file.author", Operator.EQ, ("writer 5",))
+        assert [one.name for one in writer.artifacts(ACME, "papers", "", 10, stated)] == ["a"]
+    assert check_store(folder, full=True).findings == ()
+
+
+def test_backup_of_an_older_schema_is_restored_and_upgraded(tmp_path: Path) -> None:
+    old = of_schema(2, tmp_path / "old")
+    back_up(old, tmp_path / "backup")
+    restore(tmp_path / "data", tmp_path / "backup")
+    model = ModelStore()
+    history.write(model, 2)
+    with closing(open_writer(tmp_path / "data")) as writer:
+        assert_same(writer, model)
 
 
 def test_full_disk_postpones_the_rewriting(folder: Path) -> None:

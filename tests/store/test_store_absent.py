@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from store.samples import ACME, collection, content, new_artifact
-from treespan.errors import CollectionNotFound, StoreUnavailable
+from store.samples import ACME, collection, content, new_artifact, operation
+from treespan.errors import CollectionNotFound, OperationNotFound, StoreUnavailable
 from treespan.store import open_reader, open_writer
 
 if TYPE_CHECKING:
@@ -32,6 +32,17 @@ def test_store_that_does_not_exist_reads_as_an_empty_one(reader: Reader) -> None
         reader.text_hits(ACME, "papers", '"part"', 10)
     with pytest.raises(CollectionNotFound):
         reader.artifacts(ACME, "papers", "", 10)
+
+
+def test_store_that_does_not_exist_has_no_operations_and_no_drafts(reader: Reader) -> None:
+    assert reader.operations(ACME, "", (), "", 10) == []
+    assert reader.operation_by_request(ACME, "once") is None
+    with pytest.raises(OperationNotFound):
+        reader.operation(ACME, operation(1).operation)
+    with pytest.raises(CollectionNotFound):
+        reader.draft(ACME, "papers", "a")
+    with pytest.raises(CollectionNotFound):
+        reader.draft_by_doc_id(ACME, "papers", "0" * 16)
 
 
 def test_reader_creates_nothing(address: str, tmp_path: Path) -> None:

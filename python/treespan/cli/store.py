@@ -116,7 +116,7 @@ def vacuum(store: str | None, as_json: bool) -> None:
         return
     click.echo(
         f"{_megabytes(done.bytes_before)} before, {_megabytes(done.bytes_after)} now; "
-        f"{counted(done.pruned_operations, 'old change')} dropped; "
+        f"{counted(done.pruned_changes, 'old change')} dropped; "
         f"no write waited longer than {1000 * done.longest_step_s:.0f} ms"
     )
     if done.log_bytes_after:
@@ -216,7 +216,13 @@ def _facts(found: StoreStats) -> Iterator[tuple[str, str]]:
     snapshot, cache = found.snapshot, found.cache
     yield "store", f"{found.store} ({found.engine}, schema {snapshot.schema})"
     yield "epoch", snapshot.epoch
-    yield "last change", f"{snapshot.seq:,} ({counted(found.operations, 'row')} in the log)"
+    yield "last change", f"{snapshot.seq:,} ({counted(found.changes, 'row')} in the log)"
+    yield (
+        "operations",
+        f"{counted(found.operations, 'operation')}, of which {found.unfinished_operations:,} are "
+        "under way",
+    )
+    yield "drafts", f"{counted(found.drafts, 'draft')}, {_megabytes(found.draft_bytes)}"
     yield "file", f"{_megabytes(found.file_bytes)}, of which {_megabytes(found.free_bytes)} free"
     yield "write-ahead log", _megabytes(found.log_bytes)
     yield "full text", _megabytes(found.text_index_bytes)

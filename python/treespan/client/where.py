@@ -159,7 +159,7 @@ class Key:
 
 
 def key(name: str) -> Key:
-    """Return a key to compare: a built-in one, `row.<column>`, or a key of the metadata.
+    """Return a key to compare: a built-in one, `row.<column>`, `file.<key>`, or one's own.
 
     Raises:
         InvalidField: the name is empty or too long.

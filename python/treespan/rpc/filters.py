@@ -56,6 +56,7 @@ _ORDER: Final = (Operator.GT, Operator.GTE, Operator.LT, Operator.LTE)
 _FIXED_TYPES: Final = {
     "artifact": ValueType.STRING,
     "ingested_at": ValueType.TIME,
+    "source_uri": ValueType.STRING,
     "page": ValueType.NUMBER,
     "heading": ValueType.STRING,
     "kind": ValueType.STRING,

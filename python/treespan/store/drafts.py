@@ -79,7 +79,11 @@ def unpack_draft(
     Raises:
         ValueError: they are damaged.
     """
-    held = _decoder.decode(packed)
+    try:
+        held = _decoder.decode(packed)
+        cells = unpack_cells(held.cells)
+    except msgspec.DecodeError as error:
+        raise ValueError(f"a packed draft is damaged: {error}") from error
     content = Content(
         content_id=ContentId(held.content_id),
         sha256=held.sha256,
@@ -94,7 +98,7 @@ def unpack_draft(
         vectors=b"",
         warnings=held.warnings,
         language=held.language,
-        cells=unpack_cells(held.cells),
+        cells=cells,
         file_metadata=held.file_metadata,
         summary=held.content_summary,
         counts=held.counts,

@@ -213,13 +213,15 @@ class MetadataCondition(_message.Message):
     """Key to compare, 1..137 characters:
 
     - of artifacts: `artifact`, `file_name`, `media_type`, `title`, `language` (as the file states, else as its script or its
-      words say; the first part of a language tag, such as "en"), `ingested_at` (an instant);
+      words say; the first part of a language tag, such as "en"), `ingested_at` (an instant), `source_uri` (a string; missing
+      where the caller gave none);
+    - `file.<key>`: what the file states of itself, by the keys of `Artifact.file_metadata`;
     - of nodes: `page` (a number; every page that a node spans), `heading` (every heading above a node), `kind` (a string,
       a NodeKind without its prefix, such as "TABLE_ROW"; EQ, NE, IN and NOT_IN take no other);
     - `row.<column>`: the cell of a table row in the column of this name, typed as a number, a truth value, a date or a
       string;
-    - any other key: the artifact's metadata, as its caller gave it. `metadata.<key>` is the same for keys that are named
-      like one of the above. Metadata named `file_name`, `media_type`, `title` or `language` takes the place of the
+    - any other key: the artifact's metadata, as its caller gave it, never what the file states. `metadata.<key>` is the same
+      for keys that are named like one of the above. Metadata named `file_name`, `media_type`, `title` or `language` takes the place of the
       built-in key.
     """
     operator: Global___MetadataCondition.Operator.ValueType

@@ -1856,7 +1856,7 @@ class Artifact(_message.Message):
 
     @_builtins.property
     def update_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was last changed: its content, its metadata or its file's name."""
+        """When it was last changed: its content, its metadata, its summary or its file's name."""
 
     @_builtins.property
     def progress(self) -> Global___Progress:

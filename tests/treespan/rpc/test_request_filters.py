@@ -174,6 +174,11 @@ def test_the_path_leads_to_the_condition_within() -> None:
             condition("ingested_at", Operator.GT, 2024),
             "value: is a number (2024), and 'ingested_at' is a time",
         ),
+        (
+            condition("source_uri", Operator.EQ, 5),
+            "value: is a number (5), and 'source_uri' is a string",
+        ),
+        (condition("file. ", Operator.EQ, 1), "key: is 'file. '; name a key behind 'file.'"),
         (condition("heading", Operator.EQ, 1), "value: is a number (1), and 'heading' is a string"),
         (
             condition("artifact", Operator.IN, [1]),

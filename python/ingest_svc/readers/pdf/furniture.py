@@ -212,7 +212,9 @@ def _repeated(rows: list[_EdgeRow], pages: int, body_size: float) -> set[int]:
     for index, row in enumerate(rows):
         if row.share > _EDGE_SHARE or not row.text:
             continue
-        key = folded(_EDGE_NUMBER.sub("", row.text)) or folded(row.text) or row.text
+        # Large lines that differ in a number are titles: "Chapter 1", "Chapter 2".
+        bare = row.text if row.size > 1.25 * body_size else _EDGE_NUMBER.sub("", row.text)
+        key = folded(bare) or folded(row.text) or row.text
         place = round(row.place / _PLACE)
         for near in (place, place + 1):
             groups[key, row.at_top, near].append(index)

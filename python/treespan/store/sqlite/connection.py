@@ -35,20 +35,13 @@ def open_writing(path: Path) -> apsw.Connection:
     connection = apsw.Connection(
         str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     )
-    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-    # First of all, as the journal mode writes the first page: from then on only VACUUM changes it.
-    connection.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
-    mode = connection.execute("PRAGMA journal_mode = WAL").get
-    if mode != "wal":
+    try:
+        _set_up_writing(connection, path)
+    except BaseException:
+        # Now, not when it is forgotten; and a log that nobody can read is left as it is.
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.close()
-        raise StoreUnavailable(
-            f"{path.parent} cannot hold a store: its file system has no shared memory (journal "
-            f"mode is {mode!r}, not 'wal'); use a local disk"
-        )
-    # A commit that was answered must outlive a power cut, not only this process.
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute(f"PRAGMA journal_size_limit = {_WAL_LIMIT_BYTES}")
+        raise
     return connection
 
 
@@ -71,6 +64,22 @@ def value(connection: apsw.Connection, statement: str, *values: SqlValue) -> Any
     """Run a statement and return the one column of its one row; None where it has no row."""
     found = rows(connection, statement, *values)
     return found[0][0] if found else None
+
+
+def _set_up_writing(connection: apsw.Connection, path: Path) -> None:
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    # First of all, as the journal mode writes the first page: from then on only VACUUM changes it.
+    connection.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
+    mode = connection.execute("PRAGMA journal_mode = WAL").get
+    if mode != "wal":
+        raise StoreUnavailable(
+            f"{path.parent} cannot hold a store: its file system has no shared memory (journal "
+            f"mode is {mode!r}, not 'wal'); use a local disk"
+        )
+    # A commit that was answered must outlive a power cut, not only this process.
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute(f"PRAGMA journal_size_limit = {_WAL_LIMIT_BYTES}")
 
 
 @contextmanager

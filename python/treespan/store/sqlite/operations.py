@@ -193,9 +193,13 @@ def find_draft(connection: apsw.Connection, tenant: Tenant, collection: str, nam
     [(packed, checksum, created_us)] = found
     if packed is None:
         raise ArtifactNotFound(name, f"artifact {name!r} has no version that waits")
+    damaged = f"the version of artifact {name!r} that waits is damaged"
     if bytes_checksum(packed) != checksum:
-        raise StoreDamaged(f"the version of artifact {name!r} that waits is damaged")
-    return unpack_draft(packed, tenant, collection, name, created_us)
+        raise StoreDamaged(f"{damaged}: its bytes are not those that were stored (checksum)")
+    try:
+        return unpack_draft(packed, tenant, collection, name, created_us)
+    except ValueError as error:
+        raise StoreDamaged(f"{damaged}: {error}") from error
 
 
 def find_draft_by_doc_id(
@@ -204,7 +208,7 @@ def find_draft_by_doc_id(
     """Return the draft of a version; raises `ArtifactNotFound`."""
     found = rows(
         connection,
-        "SELECT a.name FROM draft AS d JOIN artifact AS a ON a.id = d.artifact"
+        "SELECT a.name FROM draft AS d CROSS JOIN artifact AS a ON a.id = d.artifact"
         " WHERE a.tenant = ? AND a.collection = ? AND d.doc_id = ?",
         *(tenant, collection, doc_id),
     )

@@ -59,10 +59,10 @@ if TYPE_CHECKING:
 
 
 _ABANDON: Final = """
-DELETE FROM artifact AS a WHERE state <> ?
-AND NOT EXISTS (SELECT 1 FROM draft WHERE artifact = a.id)
-AND NOT EXISTS (SELECT 1 FROM operation AS o WHERE o.state IN (1, 2) AND o.tenant = a.tenant
-                AND o.collection = a.collection AND o.artifact = a.name)
+DELETE FROM artifact WHERE state <> ?
+AND NOT EXISTS (SELECT 1 FROM draft WHERE artifact = artifact.id)
+AND (tenant, collection, name) NOT IN
+    (SELECT tenant, collection, artifact FROM operation WHERE state IN (1, 2))
 """
 
 

@@ -23,7 +23,7 @@ class Work(Enum):
     DROP_CONTENT = auto()
     """Drop a content that no artifact holds; its number."""
     STRAY = auto()
-    """Delete the rows of a derived table that belong to nothing; the table's name."""
+    """Delete the rows of a table that belong to nothing; the table's name."""
     STRAY_TEXTS = auto()
     """Delete the full-text entries of a tenant that belong to no chunk; the tenant's number."""
     TEXTS = auto()

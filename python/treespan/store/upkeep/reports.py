@@ -84,7 +84,7 @@ class VacuumReport:
     log_bytes_after: int
     """Of them, bytes of the write-ahead log; not 0 where readers were at work all the time."""
     freed_pages: int
-    pruned_operations: int
+    pruned_changes: int
     """Rows of the op log that were dropped."""
     steps: int
     longest_step_s: float
@@ -127,8 +127,15 @@ class StoreStats:
     engine: str
     store: str
     snapshot: Snapshot
-    operations: int
+    changes: int
     """Rows of the op log."""
+    operations: int
+    """Ingests on record, ended or not."""
+    unfinished_operations: int
+    """Of them, those that have not ended."""
+    drafts: int
+    """Versions that wait to be populated."""
+    draft_bytes: int
     file_bytes: int
     log_bytes: int
     free_bytes: int

@@ -18,6 +18,7 @@ from treespan.store.upkeep.reports import CheckReport
 from treespan.store.upkeep.sqlite_check_artifacts import artifact_problems
 from treespan.store.upkeep.sqlite_check_contents import check_content, content_numbers
 from treespan.store.upkeep.sqlite_check_drafts import draft_problems
+from treespan.store.upkeep.sqlite_check_rules import operation_problems
 from treespan.store.upkeep.sqlite_check_strays import stray_problems
 from treespan.store.upkeep.sqlite_check_structure import log_problems, structure_problems
 from treespan.store.upkeep.sqlite_check_texts import held_marks
@@ -65,12 +66,17 @@ def _parts(
     with snapshot(connection):
         yield log_problems(connection)
         yield stray_problems(connection)
-    yield _contents(connection, full=full, progress=progress)
-    yield artifact_problems(connection, progress)
+        yield operation_problems(connection)
+    damaged: set[int] = set()
+    yield _contents(connection, damaged, full=full, progress=progress)
+    yield artifact_problems(connection, damaged, progress)
     yield draft_problems(connection)
 
 
-def _contents(connection: apsw.Connection, *, full: bool, progress: Progress) -> Iterator[Problem]:
+def _contents(
+    connection: apsw.Connection, damaged: set[int], *, full: bool, progress: Progress
+) -> Iterator[Problem]:
+    """Yield what is wrong with contents; gather the numbers of those that are damaged."""
     expected: dict[int, Marks] = {}
     numbers = content_numbers(connection)
     for done, number in enumerate(numbers):
@@ -78,6 +84,8 @@ def _contents(connection: apsw.Connection, *, full: bool, progress: Progress) ->
         with snapshot(connection):
             found = check_content(connection, number, full=full)
         yield from found.problems
+        if found.damaged:
+            damaged.add(number)
         if found.tenant is not None:
             expected.setdefault(found.tenant, {}).update(found.marks)
     for tenant, marks in expected.items() if full else ():

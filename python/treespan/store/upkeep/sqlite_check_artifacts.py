@@ -15,6 +15,8 @@ from treespan.store.upkeep.problems import RESTORE, Mend, Problem, Work
 from treespan.store.upkeep.sqlite_check_contents import exact
 
 if TYPE_CHECKING:
+    from collections.abc import Set
+
     import apsw
 
     from treespan.store.upkeep.reports import Progress
@@ -22,8 +24,17 @@ if TYPE_CHECKING:
 _BATCH = 200
 
 
-def artifact_problems(connection: apsw.Connection, progress: Progress) -> list[Problem]:
-    """Return what is wrong with POPULATED artifacts."""
+def artifact_problems(
+    connection: apsw.Connection, damaged: Set[int], progress: Progress
+) -> list[Problem]:
+    """Return what is wrong with POPULATED artifacts.
+
+    Args:
+        connection: The connection.
+        damaged: Numbers of contents that are not what was stored: what follows from them may be
+            what they said before, and stays.
+        progress: Told how many are done.
+    """
     problems: list[Problem] = []
     after, done = 0, 0
     [(total,)] = rows(connection, "SELECT count(*) FROM artifact WHERE key IS NOT NULL")
@@ -31,20 +42,24 @@ def artifact_problems(connection: apsw.Connection, progress: Progress) -> list[P
         with snapshot(connection):
             found = rows(
                 connection,
-                "SELECT id, tenant, collection, name, doc_id, content_id FROM artifact"
-                " WHERE key IS NOT NULL AND id > ? ORDER BY id LIMIT ?",
+                "SELECT a.id, c.id, a.tenant, a.collection, a.name, a.doc_id, a.content_id"
+                " FROM artifact AS a LEFT JOIN content AS c USING (tenant, content_id)"
+                " WHERE a.key IS NOT NULL AND a.id > ? ORDER BY a.id LIMIT ?",
                 after,
                 _BATCH,
             )
-            for row in found:
-                problems += _problems(connection, *row)
+            for number, content, *names in found:
+                truth = _truth_problems(connection, number, *names)
+                problems += truth
+                if not truth and content not in damaged:
+                    problems += _attribute_problems(connection, number, *names[:3])
         if not found:
             return problems
         after, done = found[-1][0], done + len(found)
         progress("checking artifacts", done, max(done, total))
 
 
-def _problems(
+def _truth_problems(
     connection: apsw.Connection,
     number: int,
     tenant: str,
@@ -60,20 +75,27 @@ def _problems(
     computed, noted = checksums(connection, number)
     if computed != noted:
         # What is derived from it may be what it said before: nothing of it is mended.
-        what = "its names or metadata are damaged: their checksum differs"
+        what = "its names, metadata, summary or source are damaged: their checksum differs"
         advice = f"give it its metadata again, or {RESTORE}"
-        return [*problems, Problem(what, where, advice=advice)]
+        problems.append(Problem(what, where, advice=advice))
+    return problems
+
+
+def _attribute_problems(
+    connection: apsw.Connection, number: int, tenant: str, collection: str, name: str
+) -> list[Problem]:
+    where = f"artifact {tenant}/{collection}/{name}"
     try:
         kept_in, expected = expected_attributes(connection, number)
     except (ValueError, DecodeError) as error:
         advice = f"give it its metadata again, or {RESTORE}"
-        return [*problems, Problem(f"its metadata is damaged: {error}", where, advice=advice)]
+        return [Problem(f"its metadata is damaged: {error}", where, advice=advice)]
     held = rows(
         connection,
         "SELECT collection, key, type, value, in_list FROM attribute WHERE artifact = ?",
         number,
     )
-    if {exact(row) for row in held} != {exact((kept_in, *row)) for row in expected}:
-        what = "its rows in 'attribute' are not those that follow from it"
-        problems.append(Problem(what, where, Mend(Work.ATTRIBUTES, number)))
-    return problems
+    if {exact(row) for row in held} == {exact((kept_in, *row)) for row in expected}:
+        return []
+    what = "its rows in 'attribute' are not those that follow from it"
+    return [Problem(what, where, Mend(Work.ATTRIBUTES, number))]

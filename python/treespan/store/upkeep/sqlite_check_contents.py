@@ -40,6 +40,8 @@ class ContentCheck:
     """Number of its tenant, where its full text is sound as far as it was compared."""
     marks: Marks = field(default_factory=dict)
     """Marks that its full text must have, see `sqlite_check_texts`."""
+    damaged: bool = False
+    """Whether what it says itself is not what was stored."""
 
 
 def content_numbers(connection: apsw.Connection) -> list[int]:
@@ -59,7 +61,7 @@ def check_content(connection: apsw.Connection, number: int, *, full: bool) -> Co
     truth = _truth(connection, number, checksum)
     if isinstance(truth, str):
         advice = _advice(connection, tenant, content_id)
-        return ContentCheck([Problem(truth, where, advice=advice)])
+        return ContentCheck([Problem(truth, where, advice=advice)], damaged=True)
     return _check_derived(connection, number, derive(truth), where, full=full)
 
 
@@ -83,7 +85,7 @@ def _truth(connection: apsw.Connection, number: int, checksum: str) -> Content |
     [(vector_count,)] = rows(connection, "SELECT vector_count FROM content WHERE id = ?", number)
     problems = (
         tree_problem(tree),
-        _counts_problem(found, tree, vector_count),
+        counts_problem(found, tree, vector_count),
         *(_vectors_problem(found, tree, one) for one in _dimensions(connection, number)),
     )
     return next((problem for problem in problems if problem), found)
@@ -109,7 +111,8 @@ def tree_problem(tree: Tree) -> str:
     return next((problem for problem, holds in rules.items() if not holds), "")
 
 
-def _counts_problem(found: Content, tree: Tree, vector_count: int) -> str:
+def counts_problem(found: Content, tree: Tree, vector_count: int) -> str:
+    """Return which stated count of a content is not that of its tree; empty where none."""
     tokens = int(tree.own_tokens.sum(dtype=np.uint64))
     rules = (
         ("nodes", found.node_count, len(tree)),

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
+import numpy as np
 
-from treespan.node import Tree
-from treespan.store.checksum import bytes_checksum
-from treespan.store.drafts import unpack_draft
-from treespan.store.records import Content
+from treespan import identity
+from treespan.errors import StoreDamaged
+from treespan.node import EMBEDDED, Tree
+from treespan.store.records import ArtifactState, Content
 from treespan.store.sqlite.connection import rows, snapshot
+from treespan.store.sqlite.operations import find_draft
 from treespan.store.upkeep.problems import Problem
-from treespan.store.upkeep.sqlite_check_contents import tree_problem
+from treespan.store.upkeep.sqlite_check_contents import counts_problem, tree_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import apsw
+
+    from treespan.store.records import NewArtifact
 
 
 def draft_problems(connection: apsw.Connection) -> Iterator[Problem]:
@@ -34,24 +37,50 @@ def draft_problems(connection: apsw.Connection) -> Iterator[Problem]:
 def _problem(connection: apsw.Connection, number: int) -> Problem | None:
     found = rows(
         connection,
-        "SELECT a.tenant, a.collection, a.name, d.packed, d.checksum, d.created_us"
+        "SELECT a.tenant, a.collection, a.name, a.state, d.doc_id"
         " FROM draft AS d JOIN artifact AS a ON a.id = d.artifact WHERE d.artifact = ?",
         number,
     )
     if not found:
         return None  # populated or deleted meanwhile, or a stray
-    [(tenant, collection, name, packed, checksum, created_us)] = found
-    what = ""
-    if bytes_checksum(packed) != checksum:
-        what = "its bytes are not those that were stored (checksum)"
-    else:
-        try:
-            content = unpack_draft(packed, tenant, collection, name, created_us).artifact.content
-            assert isinstance(content, Content)
-            what = tree_problem(Tree.unpack(content.tree))
-        except (ValueError, msgspec.DecodeError) as error:
-            what = str(error)
+    [(tenant, collection, name, state, doc_id)] = found
+    try:
+        artifact = find_draft(connection, tenant, collection, name).artifact
+        problems = (_state_problem(state), _name_problem(artifact, doc_id))
+        what = next(filter(None, problems), "") or _content_problem(artifact)
+    except (StoreDamaged, ValueError) as error:
+        what = str(error)
     if not what:
         return None
     where = f"draft of artifact {tenant}/{collection}/{name}"
     return Problem(what, where, advice=f"ingest {collection}/{name} of tenant {tenant} again")
+
+
+def _state_problem(state: int) -> str:
+    if state != ArtifactState.NOT_INITIALIZED:
+        return ""
+    return f"its artifact is {ArtifactState.NOT_INITIALIZED.name} although a version of it waits"
+
+
+def _name_problem(artifact: NewArtifact, doc_id: str) -> str:
+    assert isinstance(artifact.content, Content)
+    right = identity.doc_id(
+        artifact.tenant, artifact.collection, artifact.name, artifact.content.content_id
+    )
+    wrong = next((one for one in (doc_id, artifact.doc_id) if one != right), "")
+    return f"{wrong} is not the id of this version" if wrong else ""
+
+
+def _content_problem(artifact: NewArtifact) -> str:
+    content = artifact.content
+    assert isinstance(content, Content)
+    tree = Tree.unpack(content.tree)
+    problem = tree_problem(tree) or counts_problem(content, tree, content.vector_count)
+    if problem:
+        return problem
+    nodes = np.frombuffer(content.vector_nodes, "<u4")
+    if not np.array_equal(nodes, np.flatnonzero(tree.flags & EMBEDDED)):
+        return "the nodes that are to have a vector are not those that its tree marks"
+    if max((cell.node for cell in content.cells), default=0) >= len(tree):
+        return f"a cell is of a node that its tree of {len(tree)} nodes does not have"
+    return ""

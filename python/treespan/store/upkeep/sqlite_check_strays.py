@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 STRAY: Final = {
     "attribute": "artifact NOT IN (SELECT id FROM artifact WHERE key IS NOT NULL)",
     "chunk": "content NOT IN (SELECT id FROM content)",
+    "draft": "artifact NOT IN (SELECT id FROM artifact)",
     "span": "artifact NOT IN (SELECT id FROM artifact WHERE key IS NOT NULL)",
 }
-"""Which rows of a derived table belong to nothing."""
+"""Which rows belong to nothing: nobody can ask for them any more."""
 
 UNHELD: Final = """
 SELECT id, tenant, content_id FROM content AS c WHERE NOT EXISTS

@@ -10,16 +10,18 @@ from treespan.store.sqlite.connection import FILE_NAME, rows
 from treespan.store.sqlite.find import newest_seq
 from treespan.store.sqlite.schema import missing_parts
 from treespan.store.upkeep.problems import RESTORE, Mend, Problem, Work
+from treespan.store.upkeep.sqlite_check_rules import RULED, rule_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import apsw
 
-DERIVED: Final = ("attribute", "chunk", "span")
-"""Derived tables with references to what they are derived from."""
+DROPPED: Final = ("attribute", "chunk", "draft", "span")
+"""Tables whose rows are dropped where what they refer to is gone: no other way leads to them."""
 
 _MOST = 100
+_RULE = re.compile(f"CHECK constraint failed in ({'|'.join(RULED)})")
 _INDEX = re.compile(r"(row \d+ missing from|wrong # of entries in|non-unique entry in) index")
 _FULL_TEXT = re.compile(r"fts5.*text_(\d+)", re.IGNORECASE)
 
@@ -28,14 +30,12 @@ def structure_problems(connection: apsw.Connection, *, full: bool) -> list[Probl
     """Return what is wrong with the file itself, and with the references between its tables."""
     pragma = "integrity_check" if full else "quick_check"
     found = [text for (text,) in rows(connection, f"PRAGMA {pragma}({_MOST})") if text != "ok"]
-    problems = [_of_file(text) for text in found]
-    problems += [
-        Problem(f"{name!r} is missing", FILE_NAME, advice=RESTORE)
-        for name in missing_parts(connection)
-    ]
+    problems = [_of_file(text) for text in found if not _RULE.fullmatch(text)]
+    missing = missing_parts(connection)
+    problems += [Problem(f"{name!r} is missing", FILE_NAME, advice=RESTORE) for name in missing]
     references = rows(connection, "PRAGMA foreign_key_check")
     problems += [_reference(*reference) for reference in references[:_MOST]]
-    return problems
+    return problems if missing else [*problems, *rule_problems(connection)]
 
 
 def log_problems(connection: apsw.Connection) -> list[Problem]:
@@ -54,7 +54,7 @@ def _of_file(text: str) -> Problem:
 def _reference(table: str, number: int | None, parent: str, _: int) -> Problem:
     what = f"a row refers to a row of {parent!r} that is not there"
     where = table if number is None else f"{table} {number}"
-    if table in DERIVED:
+    if table in DROPPED:
         return Problem(what, where, Mend(Work.STRAY, table))
     return Problem(what, where, advice=RESTORE)
 

@@ -49,6 +49,8 @@ WHERE collection = (SELECT id FROM collection WHERE tenant = ?1 AND name = ?2)
       AND key >= 'metadata.' AND key < 'metadata/'
 """
 
+_UNFINISHED = "SELECT count(*) FROM operation WHERE state IN (1, 2)"
+
 
 def stats(folder: Path, cache: Path) -> StoreStats:
     """Return the store in a folder in numbers; see `treespan.store.upkeep.store_stats`."""
@@ -61,7 +63,11 @@ def stats(folder: Path, cache: Path) -> StoreStats:
                 engine=f"sqlite {apsw.sqlite_lib_version()}",
                 store=str(path),
                 snapshot=counted(connection),
-                operations=value(connection, "SELECT count(*) FROM op_log"),
+                changes=value(connection, "SELECT count(*) FROM op_log"),
+                operations=value(connection, "SELECT count(*) FROM operation"),
+                unfinished_operations=value(connection, _UNFINISHED),
+                drafts=value(connection, "SELECT count(*) FROM draft"),
+                draft_bytes=value(connection, "SELECT ifnull(sum(length(packed)), 0) FROM draft"),
                 file_bytes=path.stat().st_size,
                 log_bytes=_log_bytes(path),
                 free_bytes=page * value(connection, "PRAGMA freelist_count"),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from treespan.store.upkeep.reports import Progress
 
-KEPT_OPERATIONS: Final = 10_000
+KEPT_CHANGES: Final = 10_000
 """Newest rows of the op log that stay, for search to catch up with."""
 
 _MENDED_SQLITE = 3_051_003
@@ -67,7 +67,7 @@ def vacuum(folder: Path, *, progress: Progress) -> VacuumReport:
         connection.execute("PRAGMA synchronous = NORMAL")
         _make_incremental(folder, connection)
         steps = _Steps(connection, progress)
-        pruned = _prune_operations(connection, steps)
+        pruned = _prune_log(connection, steps)
         for table in full_text_tables(connection):
             _merge_full_text(connection, steps, table)
         freed = _free_pages(connection, steps)
@@ -77,7 +77,7 @@ def vacuum(folder: Path, *, progress: Progress) -> VacuumReport:
         bytes_after=store_bytes(path),
         log_bytes_after=_size(path.with_name(path.name + "-wal")),
         freed_pages=freed,
-        pruned_operations=pruned,
+        pruned_changes=pruned,
         steps=steps.count,
         longest_step_s=steps.longest_s,
     )
@@ -156,11 +156,11 @@ def _make_incremental(folder: Path, connection: apsw.Connection) -> None:
         connection.execute("VACUUM")
 
 
-def _prune_operations(connection: apsw.Connection, steps: _Steps) -> int:
+def _prune_log(connection: apsw.Connection, steps: _Steps) -> int:
     first, newest = rows(connection, "SELECT min(seq), max(seq) FROM op_log")[0]
-    if newest is None or newest - KEPT_OPERATIONS < first:
+    if newest is None or newest - KEPT_CHANGES < first:
         return 0
-    last = newest - KEPT_OPERATIONS
+    last = newest - KEPT_CHANGES
 
     def step(amount: int) -> int:
         connection.execute(

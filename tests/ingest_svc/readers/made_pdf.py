@@ -36,14 +36,30 @@ class MadePdf:
             self.text(x, y + step * PITCH * size / BODY, line, size)
         return self
 
-    def grid(self, x: float, y: float, rows: Sequence[Sequence[str]], width: float = 100):
-        """Draw a ruled table; every row is 20 points high."""
+    def grid(
+        self,
+        x: float,
+        y: float,
+        rows: Sequence[Sequence[str]],
+        width: float = 100,
+        *,
+        at_once: bool = False,
+    ):
+        """Draw a ruled table; rows are 20 points high.
+
+        With `at_once` all its lines are drawn without lifting the pen, as one path.
+        """
         page = self.document[-1]
         right, bottom = x + width * len(rows[0]), y + 20 * len(rows)
-        for step in range(len(rows) + 1):
-            page.draw_line((x, y + 20 * step), (right, y + 20 * step))
-        for step in range(len(rows[0]) + 1):
-            page.draw_line((x + width * step, y), (x + width * step, bottom))
+        lines = [((x, at), (right, at)) for at in (y + 20 * n for n in range(len(rows) + 1))]
+        columns = (x + width * n for n in range(len(rows[0]) + 1))
+        lines += [((at, y), (at, bottom)) for at in columns]
+        if at_once:
+            turns = [line if n % 2 else line[::-1] for n, line in enumerate(lines)]
+            page.draw_polyline([point for line in turns for point in line])
+        else:
+            for start, end in lines:
+                page.draw_line(start, end)
         for row, cells in enumerate(rows):
             for column, cell in enumerate(cells):
                 self.text(x + width * column + 4, y + 20 * row + 14, cell)

@@ -369,7 +369,9 @@ def test_a_slow_page_is_refused_with_the_limit():
 
 @pytest.mark.parametrize("limits", [{"max_page_rules": 3}, {"max_page_drawing_bytes": 10}])
 def test_a_page_not_searched_for_tables_is_named_in_a_warning(limits):
-    made = MadePdf().page().grid(60, 140, [["Name", "City"], ["Ann", "Bern"], ["Bob", "Rome"]])
+    rows = [["Name", "City"], ["Ann", "Bern"], ["Bob", "Rome"]]
+    made = MadePdf().page().grid(60, 140, rows, at_once=True)
+    assert made.blocks()[0].table is not None
     (warning,) = read(made.data(), **limits).warnings
     assert (warning.kind, warning.pages) == ("TRUNCATED_TABLE", [1])
 

@@ -6,17 +6,20 @@ A line at the top or bottom of a page is furniture where
 - the same words stand at the same place on several pages in a row, or on most odd or even pages,
 - or, in a document of one or two pages, it stands apart at the edge in no larger letters than
   the text, with its counterpart at the other edge.
-A line larger than the text, or one that the outline names, is never taken away for its place alone.
+A line larger than the text, or one that the outline names, is never taken away for its place alone;
+nor is a row of a table that goes on with other rows.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import msgspec
 
+from ingest_svc.readers.pdf.grid import snapped
 from ingest_svc.readers.pdf.lines import Box, Line, Page, box_around
 from ingest_svc.readers.pdf.rows import baselines, cell_text
 
@@ -26,6 +29,8 @@ _EDGE_SHARE = 0.13
 """All other furniture does within this share."""
 _NARROW_EDGE_SHARE = 0.09
 _ROWS_AT_EDGE = 3
+_LINES_BEYOND = 8
+"""Lines further in than furniture stands that are looked at, for the gap before them."""
 _SIDE_SHARE = 0.08
 _PLACE = 6.0
 """Lines within this many points stand at one place."""
@@ -45,10 +50,9 @@ _NAMED_NUMBER = re.compile(
     rf"(?:\s*{_OF}\s*(?:{_WORDS}\.?\s*)?{_NUMBER}\s*(?:[页頁])?)?[\W_]*$",
     re.IGNORECASE,
 )
+_NAMED_WITHIN = re.compile(rf"\b{_WORDS}\.?\s*[:#]?\s*(\d{{1,4}})\b", re.IGNORECASE)
 _EDGE_NUMBER = re.compile(r"^\W*\d{1,4}\s+|\s+(?:\d{1,4}|[ivxlc]{1,6})\W*$")
 _AT_ENDS = re.compile(r"^\W*(\d{1,4})\b|\b(\d{1,4})\W*$")
-_NO_WORD = re.compile(r"[\W_]+")
-_DIGITS = re.compile(r"\d+")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
@@ -93,6 +97,7 @@ def furniture(
     for judge_beside in (_in_slots, _apart):
         taken |= judge_beside(rows, len(pages), body_size, taken)
     taken = _unless_nothing_is_left(rows, taken, pages)
+    taken = _without_rows_of_tables(rows, taken, pages)
     found: dict[int, set[int]] = defaultdict(set)
     for index in taken:
         row = rows[index]
@@ -106,7 +111,7 @@ def furniture(
 
 def folded(text: str) -> str:
     """Return a text for comparison: letters and digits only, in lower case."""
-    return _NO_WORD.sub("", text.casefold())
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _is_side_text(line: Line, page: Page) -> bool:
@@ -117,11 +122,12 @@ def _is_side_text(line: Line, page: Page) -> bool:
 
 def _edge_rows(page: Page) -> list[_EdgeRow]:
     """Return the outermost rows at the top and bottom of a page."""
-    groups = baselines(line for line in page.lines if line.upright)
-    boxes = [box_around([line.box for line in group]) for group in groups]
-    order = sorted(range(len(groups)), key=lambda index: boxes[index].y0)
+    upright = [line for line in page.lines if line.upright]
     rows: list[_EdgeRow] = []
     for at_top in (True, False):
+        groups = baselines(_near_edge(upright, page.height, at_top=at_top))
+        boxes = [box_around([line.box for line in group]) for group in groups]
+        order = sorted(range(len(groups)), key=lambda index: boxes[index].y0)
         ordered = order if at_top else order[::-1]
         for rank, index in enumerate(ordered[:_ROWS_AT_EDGE]):
             box, group = boxes[index], groups[index]
@@ -134,6 +140,17 @@ def _edge_rows(page: Page) -> list[_EdgeRow]:
                 gap = inner.y0 - box.y1 if at_top else box.y0 - inner.y1
             rows.append(_edge_row(page.number, group, box, (at_top, rank, gap, share)))
     return rows
+
+
+def _near_edge(lines: list[Line], height: float, *, at_top: bool) -> list[Line]:
+    """Return the lines near an edge of the page, with enough of those further in to tell gaps."""
+    most = _NUMBER_SHARE * height
+    away = sorted(line.box.y0 if at_top else height - line.box.y1 for line in lines)
+    inner = bisect_right(away, most) + _LINES_BEYOND
+    if inner >= len(away):
+        return lines
+    most = away[inner] + 0.1
+    return [line for line in lines if (line.box.y0 if at_top else height - line.box.y1) <= most]
 
 
 def _edge_row(
@@ -177,11 +194,9 @@ def _numbers_alone(rows: list[_EdgeRow], pages: int, body_size: float) -> set[in
 
 
 def _numbers_in(text: str) -> set[int]:
-    """Return the numbers a row starts or ends with, and the one it is."""
+    """Return the numbers a row starts or ends with, and those it calls a page's."""
     numbers = {int(a or b) for a, b in _AT_ENDS.findall(text)}
-    if named := _NAMED_NUMBER.match(text):
-        numbers |= {int(number) for number in _DIGITS.findall(named.group())[:1]}
-    return numbers
+    return numbers | {int(number) for number in _NAMED_WITHIN.findall(text)}
 
 
 def _following_numbers(rows: list[_EdgeRow], pages: int, body_size: float) -> set[int]:
@@ -269,6 +284,34 @@ def _unless_nothing_is_left(
     if empty == len(pages):
         return set()
     return {index for index in taken if _PAGE_NUMBER.match(rows[index].text)}
+
+
+def _without_rows_of_tables(
+    rows: list[_EdgeRow], taken: set[int], pages: Sequence[Page]
+) -> set[int]:
+    """Return the rows to be taken without heads of tables, most of whose rows are not taken."""
+    by_number = {page.number: page for page in pages}
+    lost: dict[int, set[int]] = defaultdict(set)
+    for index in taken:
+        lost[rows[index].page].update(rows[index].orders)
+    return {
+        index
+        for index in taken
+        if not _heads_a_table(rows[index], by_number[rows[index].page], lost[rows[index].page])
+    }
+
+
+def _heads_a_table(row: _EdgeRow, page: Page, lost: set[int]) -> bool:
+    """Tell whether an upright rule parts a row, and beside it stand at least as many others."""
+    middle = (row.box.y0 + row.box.y1) / 2
+    between = [rule for rule in page.rules.vertical if row.box.x0 < rule[0] < row.box.x1]
+    for _, top, bottom in snapped(between):
+        if not top <= middle <= bottom:
+            continue
+        beside = [line for line in page.lines if top <= (line.box.y0 + line.box.y1) / 2 <= bottom]
+        if 2 * sum(line.order in lost for line in beside) <= len(beside):
+            return True
+    return False
 
 
 def _apart(rows: list[_EdgeRow], pages: int, body_size: float, taken: set[int]) -> set[int]:

@@ -9,6 +9,7 @@ rules (thin drawn lines) of one page, and nothing of the library they came from.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import NamedTuple
 
 import msgspec
@@ -35,6 +36,14 @@ class Box(NamedTuple):
     def holds(self, x: float, y: float) -> bool:
         """Tell whether a point lies inside."""
         return self.x0 <= x <= self.x1 and self.y0 <= y <= self.y1
+
+    def shared(self, other: Box) -> float:
+        """Return the share of its own area that another box covers, 0 to 1."""
+        width = min(self.x1, other.x1) - max(self.x0, other.x0)
+        height = min(self.y1, other.y1) - max(self.y0, other.y0)
+        if width <= 0 or height <= 0:
+            return 0.0
+        return width * height / max(self.width * self.height, 1e-6)
 
     def joined(self, other: Box) -> Box:
         """Return the smallest box around both."""
@@ -75,6 +84,8 @@ class Line(msgspec.Struct, frozen=True):
     """The bold words it starts with, where the rest is not bold."""
     recognised: bool = False
     """Whether it was read off a picture, so that its looks are measured and not stated."""
+    area: int = -1
+    """Which of the page's areas it lies in; -1 for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +105,33 @@ class Rules:
         return len(self.horizontal) + len(self.vertical) + len(self.fills)
 
 
+class Role(StrEnum):
+    """What a layout model takes a part of a page for, by its names."""
+
+    TEXT = "text"
+    TITLE = "title"
+    SECTION_HEADER = "section-header"
+    LIST_ITEM = "list-item"
+    TABLE = "table"
+    PICTURE = "picture"
+    CAPTION = "caption"
+    FOOTNOTE = "footnote"
+    FORMULA = "formula"
+    PAGE_HEADER = "page-header"
+    PAGE_FOOTER = "page-footer"
+
+
+class Area(msgspec.Struct, frozen=True):
+    """A part of a page that a layout model tells apart."""
+
+    role: Role
+    box: Box
+    xs: tuple[float, ...] = ()
+    """Of tables: the left edges of the columns, and the right one of the last."""
+    ys: tuple[float, ...] = ()
+    """Of tables: the upper edges of the rows, and the lower one of the last."""
+
+
 class Page(msgspec.Struct, frozen=True):
     """One page as read from the file."""
 
@@ -111,6 +149,10 @@ class Page(msgspec.Struct, frozen=True):
     """Share of the page's area under pictures, 0 to 1; looked at where there is little text."""
     broken_characters: int
     """Characters replaced because they are no text (lone surrogates, NUL)."""
+    turn: int = 0
+    """Quarter turns from its own frame to this one, as `Turn` takes them."""
+    areas: tuple[Area, ...] = ()
+    """What a layout model tells apart; empty where none was asked, or it found nothing."""
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -139,3 +181,5 @@ class Row(msgspec.Struct, frozen=True):
     recognised: bool = False
     key: int = -1
     """Unique in the document, in reading order."""
+    role: Role | None = None
+    """Of the area that it lies in."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _BULLETS = "•◦▪▫■□●○◆◇►▶‣⁃∙·➢➔✓✔❖★☆\uf0b7\uf0a7\uf0d8\uf0fc\uf076\uf06e\uf02d"
 _BULLET = re.compile(rf"^([{_BULLETS}]|[–—*-](?=\s))\s*")
@@ -13,6 +14,7 @@ _NUMBER = re.compile(
 _INITIAL = re.compile(r"^[A-Z]\.\s+[A-Z][\w.]*")
 
 
+@lru_cache(maxsize=4096)  # a row is asked about again by its neighbours
 def marker_of(text: str) -> tuple[str, str] | None:
     """Return the mark that a text starts with and the rest, None where it starts with none.
 

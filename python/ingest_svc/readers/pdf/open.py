@@ -22,6 +22,12 @@ _TOOLS.mupdf_display_errors(False)
 _TOOLS.mupdf_display_warnings(False)
 _open: Any = pymupdf.open
 
+# The library, once imported, has its finder of tables ask the layout model as well, in the whole
+# process: slower, and other tables. The model is asked here only where a request wants it.
+_library: Any = pymupdf
+layout_model: Any = _library._get_layout
+_library._get_layout = None
+
 _HEAD_BYTES = 1024
 _ENCRYPTION = re.compile(rb"/Encrypt\s*(?:<<|(\d{1,10})\s+\d+\s+R)")
 _HANDLER = re.compile(rb"/Filter\s*/([\w.]{1,60})")
@@ -126,17 +132,24 @@ def _unlock(document: Any, password: str) -> None:
 def outline_of(document: Any, most: int) -> tuple[list[Entry], int]:
     """Return the outline's entries, at most so many, and how many it has."""
     try:
-        raw = document.get_toc(simple=False)
+        # The library's own table of contents looks up every name in the file, in Python, and gives
+        # some heights from the page's foot.
+        return _walked(document.outline, most)
     except Exception:  # A broken outline is no reason to refuse the text.
         return [], 0
-    entries = [
-        Entry(level, title or "", max(page, 0), _height(detail))
-        for level, title, page, detail in raw[:most]
-    ]
-    return entries, len(raw)
 
 
-def _height(detail: dict[str, Any]) -> float:
-    """Return where on its page an entry points to, from the top; negative where it does not say."""
-    to = detail.get("to")
-    return float(to.y) if to is not None and to.y > 0 else -1.0
+def _walked(first: Any, most: int) -> tuple[list[Entry], int]:
+    entries: list[Entry] = []
+    total = 0
+    open_items = [(first, 1)]
+    while open_items:
+        item, level = open_items.pop()
+        if item is None or item.this.m_internal is None:
+            continue
+        total += 1
+        if len(entries) < most:
+            page, y = item.page + 1, float(item.y)
+            entries.append(Entry(level, item.title or "", max(page, 0), y if y > 0 else -1.0))
+        open_items += (item.next, level), (item.down, level + 1)
+    return entries, total

@@ -9,11 +9,10 @@ outline adds no text.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-
-import msgspec
 
 from ingest_svc.readers.pdf.furniture import folded
 from ingest_svc.readers.pdf.lines import Row
@@ -21,6 +20,9 @@ from ingest_svc.readers.pdf.lines import Row
 _MOST_ROWS = 4
 """A title is broken over no more rows than this."""
 _ALIKE = 0.9
+_START = 4
+"""Letters and digits that a row and the title it starts have in common."""
+_START_LOOKED_AT = 30
 _NUMBER = re.compile(
     r"^\s*(?:(?:chapter|section|part|appendix|kapitel|chapitre|cap[ií]tulo)\s+)?"
     r"(?:\d+(?:[.\-]\d+)*|[A-Z](?:\.\d+)+|[A-Z]|[IVXLC]+)[.:)]?\s+",
@@ -58,35 +60,40 @@ class Bound:
         return self.total >= 3 and len(self.levels) >= 0.6 * self.total
 
 
-class _Folded(msgspec.Struct, frozen=True):
-    """A row and the starts of its folded text, with and without its number."""
+class _Page:
+    """The rows of a page by how they start, with and without their numbers, folded."""
 
-    row: Row
-    own: str
-    bare: str
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = rows
+        self._starts: dict[str, list[int]] = defaultdict(list)
+        for at, row in enumerate(rows):
+            start = row.text[:_START_LOOKED_AT]
+            self._starts[folded(start)[:_START]].append(at)
+            if number := _NUMBER.match(start):
+                self._starts[folded(start[number.end() :])[:_START]].append(at)
 
-    def may_start(self, wanted: set[str]) -> bool:
-        """Tell whether the row can be the start of a title, cheaply."""
-        return bool(self.own) and any(
-            title.startswith(self.own[:4]) or (self.bare and title.startswith(self.bare[:4]))
-            for title in wanted
-        )
+    def that_may_start(self, titles: Iterable[str]) -> list[int]:
+        """Return which rows can be the start of a title, cheaply."""
+        starts = {title[:length] for title in titles for length in range(1, _START + 1)}
+        return sorted({at for start in starts for at in self._starts.get(start, ())})
 
 
 def bind(entries: Sequence[Entry], rows: Sequence[Row]) -> Bound:
     """Return the outline bound to the document's rows, given in reading order."""
-    by_page: dict[int, list[_Folded]] = {}
+    by_page: dict[int, list[Row]] = defaultdict(list)
     for row in rows:
-        by_page.setdefault(row.page, []).append(
-            _Folded(row, folded(row.text)[:40], folded(_NUMBER.sub("", row.text))[:40])
-        )
+        by_page[row.page].append(row)
+    pages: dict[int, _Page] = {}
     bound: dict[int, int] = {}
     found: dict[int, int] = {}
     last_key = -1
     for index, entry in enumerate(entries):
         if entry.page < 1 or not folded(entry.title):
             continue
-        match = _best(entry, by_page, bound, last_key)
+        for number in _pages_of(entry):
+            if number not in pages:
+                pages[number] = _Page(by_page.get(number, ()))
+        match = _best(entry, pages, bound, last_key)
         if match:
             found[index] = entry.level
             last_key = match[-1].key
@@ -97,17 +104,17 @@ def bind(entries: Sequence[Entry], rows: Sequence[Row]) -> Bound:
 
 
 def _best(
-    entry: Entry, by_page: dict[int, list[_Folded]], bound: dict[int, int], last_key: int
+    entry: Entry, pages: Mapping[int, _Page], bound: Mapping[int, int], last_key: int
 ) -> list[Row]:
     """Return the rows that are an entry's title; empty where there are none."""
     wanted = {folded(entry.title), folded(_NUMBER.sub("", entry.title))} - {""}
     best: tuple[float, list[Row]] = (0.0, [])
-    for distance, page in enumerate((entry.page, entry.page + 1, entry.page - 1)):
-        rows = by_page.get(page, [])
-        for at, row in enumerate(rows):
-            if row.row.key in bound or not row.may_start(wanted):
+    for distance, number in enumerate(_pages_of(entry)):
+        page = pages[number]
+        for at in page.that_may_start(wanted):
+            if page.rows[at].key in bound:
                 continue
-            match, likeness = _match(rows, at, wanted, bound)
+            match, likeness = _match(page.rows, at, wanted, bound)
             if not match:
                 continue
             score = _score(match, likeness, last_key)
@@ -117,6 +124,11 @@ def _best(
         if best[1] and distance == 0:
             break
     return best[1]
+
+
+def _pages_of(entry: Entry) -> tuple[int, int, int]:
+    """Return where an entry's title is looked for, the likeliest page first."""
+    return entry.page, entry.page + 1, entry.page - 1
 
 
 def _score(match: list[Row], likeness: float, last_key: int) -> float:
@@ -133,21 +145,21 @@ def _distance(entry: Entry, row: Row) -> float:
 
 
 def _match(
-    rows: list[_Folded], at: int, wanted: set[str], bound: dict[int, int]
+    rows: Sequence[Row], at: int, wanted: set[str], bound: Mapping[int, int]
 ) -> tuple[list[Row], float]:
     """Return the rows from a place on that make up a wanted title, and how alike they are."""
     longest = max(map(len, wanted))
     text = ""
     best: tuple[list[Row], float] = ([], 0.0)
     for end in range(at, min(at + _MOST_ROWS, len(rows))):
-        row, first = rows[end].row, rows[at].row
+        row, first = rows[end], rows[at]
         if row.key in bound or (end > at and abs(row.size - first.size) > 0.15 * row.size):
             break
         text = f"{text} {row.text}"
         forms = {folded(text), folded(_NUMBER.sub("", text))} - {""}
         likeness = max((_likeness(form, title) for form in forms for title in wanted), default=0.0)
         if likeness > best[1]:
-            best = ([one.row for one in rows[at : end + 1]], likeness)
+            best = (list(rows[at : end + 1]), likeness)
         if all(len(form) > 1.2 * longest for form in forms):
             break
     return best if best[1] >= _ALIKE else ([], 0.0)

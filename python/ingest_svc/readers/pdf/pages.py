@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import takewhile
 from math import isfinite
 from typing import Any
 
@@ -24,6 +26,7 @@ from ingest_svc.readers.pdf.text import (
     with_plain_bullet,
     without_doubles,
 )
+from ingest_svc.readers.pdf.turn import Turn
 
 _FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES | pymupdf.TEXT_COLLECT_VECTORS
 _VECTOR = 3
@@ -33,6 +36,7 @@ _BOLD, _MONO, _ITALIC = (
     pymupdf.TEXT_FONT_MONOSPACED,
     pymupdf.TEXT_FONT_ITALIC,
 )
+_UPRIGHT = (1.0, 0.0)
 _PAINTED = 16 | 32  # filled or stroked; neither means drawn invisibly
 _LEAST_SIZE = 0.5
 """Font sizes below this, in points, count as this; broken files have sizes of zero."""
@@ -80,7 +84,7 @@ def _page(
     found = [line for block in raw["blocks"] for line in block.get("lines", ())]
     vectors = [block for block in raw["blocks"] if block["type"] == _VECTOR]
     turn = _main_turn(found)
-    turned = _Turn(turn, width, height)
+    turned = Turn(turn, width, height)
     lines: list[Line] = []
     broken = 0
     for raw_line in found:
@@ -88,12 +92,14 @@ def _page(
         broken += replaced
         if line is not None:
             lines.append(line)
-    searched = _content_bytes(document, page) <= max_drawing_bytes
+    searched = True
     whole = Box(0, 0, turned.width, turned.height)
-    rules = rules_of_vectors(vectors, turned.box, whole)
+    rules = rules_of_vectors(vectors, turned.box, whole, lines)
     drawings = len(vectors)
-    if rules is None and searched:
+    if rules is None:
         # Paths of several lines: what they are is only told at the cost of a second look.
+        searched = _content_bytes(document, page) <= max_drawing_bytes
+    if rules is None and searched:
         paths = page.get_cdrawings()
         rules = rules_of(paths, turned.box, whole)
         drawings = sum(len(path.get("items", ())) for path in paths)
@@ -113,26 +119,8 @@ def _page(
         searched=searched,
         picture_share=_picture_share(page) if little else 0.0,
         broken_characters=broken,
+        turn=turn,
     )
-
-
-class _Turn:
-    """Turns boxes by quarter turns so that text reads from left to right."""
-
-    def __init__(self, quarters: int, width: float, height: float) -> None:
-        self.quarters = quarters
-        self._width, self._height = width, height
-        self.width, self.height = (width, height) if quarters % 2 == 0 else (height, width)
-
-    def box(self, x0: float, y0: float, x1: float, y1: float) -> Box:
-        """Return a box of the page's own frame in the turned frame."""
-        if self.quarters == 0:
-            return Box(x0, y0, x1, y1)
-        if self.quarters == 1:
-            return Box(y0, self._width - x1, y1, self._width - x0)
-        if self.quarters == 2:
-            return Box(self._width - x1, self._height - y1, self._width - x0, self._height - y0)
-        return Box(self._height - y1, x0, self._height - y0, x1)
 
 
 def _quarters(direction: tuple[float, float]) -> int:
@@ -145,6 +133,8 @@ def _quarters(direction: tuple[float, float]) -> int:
 
 def _main_turn(lines: list[dict[str, Any]]) -> int:
     """Return the direction that most characters of a page run in."""
+    if all(line["dir"] == _UPRIGHT for line in lines):
+        return 0
     counts: Counter[int] = Counter()
     for line in lines:
         counts[_quarters(line["dir"])] += sum(len(span["text"]) for span in line["spans"])
@@ -161,10 +151,10 @@ def _looks(font: str, flags: int) -> tuple[bool, bool]:
     )
 
 
-def _line(raw: dict[str, Any], turn: _Turn, order: int) -> tuple[Line | None, int]:
+def _line(raw: dict[str, Any], turn: Turn, order: int) -> tuple[Line | None, int]:
     """Return a line, None where it holds no text, and how many characters were replaced."""
-    spans = [span for span in raw["spans"] if span["text"].strip()]
-    if not spans or not all(map(isfinite, raw["bbox"])):
+    spans = [span for span in raw["spans"] if not span["text"].isspace() and span["text"]]
+    if not spans or not isfinite(sum(raw["bbox"])):
         return None, 0
     box = turn.box(*_inked(raw, spans))
     text, broken = clean(with_plain_bullet(_raw_text(raw["spans"])))
@@ -172,30 +162,35 @@ def _line(raw: dict[str, Any], turn: _Turn, order: int) -> tuple[Line | None, in
     text = without_doubles(text.strip(), box.width, main["size"])
     if not text:
         return None, broken
-    looks = [_looks(span["font"], span["flags"]) for span in spans]
-    bold = [bold for bold, _ in looks]
-    lead = ""
-    if bold[0] and not all(bold):
-        lead = clean("".join(span["text"] for span in spans[: bold.index(False)]))[0].strip()
+    # Formulas have hundreds of spans in three or four fonts.
+    fonts = {(span["font"], span["flags"]) for span in spans}
+    looks = [_looks(*font) for font in fonts]
+    bold = all(bold for bold, _ in looks)
     line = Line(
         box=box,
         text=text,
         size=max(main["size"], _LEAST_SIZE),
-        bold=all(bold),
-        italic=all(span["flags"] & _ITALIC for span in spans),
+        bold=bold,
+        italic=all(flags & _ITALIC for _, flags in fonts),
         mono=all(mono for _, mono in looks),
-        visible=any(span.get("char_flags", _PAINTED) & _PAINTED for span in spans),
+        visible=any(span["char_flags"] & _PAINTED for span in spans),
         upright=_quarters(raw["dir"]) == turn.quarters,
         order=order,
-        bold_lead=lead,
+        bold_lead="" if bold or len(fonts) == 1 else _bold_lead(spans),
     )
     return line, broken
+
+
+def _bold_lead(spans: Sequence[_Span]) -> str:
+    """Return the bold words that spans start with."""
+    bold = takewhile(lambda span: _looks(span["font"], span["flags"])[0], spans)
+    return clean("".join(span["text"] for span in bold))[0].strip()
 
 
 def _inked(raw: dict[str, Any], spans: list[_Span]) -> tuple[float, float, float, float]:
     """Return the box of a line without spaces at its ends, where it runs along the x axis."""
     x0, y0, x1, y1 = raw["bbox"]
-    if raw["dir"] != (1.0, 0.0) or is_right_to_left(spans[0]["text"]):
+    if raw["dir"] != _UPRIGHT or is_right_to_left(spans[0]["text"]):
         return x0, y0, x1, y1
     first, last = spans[0], spans[-1]
     start, end = first["text"], last["text"]
@@ -219,6 +214,8 @@ def _raw_text(spans: list[_Span]) -> str:
 
 def _without_copies(lines: list[Line]) -> list[Line]:
     """Return the lines without those that print the same words again on the same spot."""
+    if len({line.text for line in lines}) == len(lines):
+        return lines
     kept: list[Line] = []
     seen: dict[tuple[str, int], list[Box]] = {}
     for line in lines:

@@ -18,6 +18,8 @@ _BAD_SHARE = 0.15
 _MIN_JUDGED = 20
 _BAD = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f\x7f-\x9f]|[\U000f0000-\U0010fffd]")
 _GLYPH_NAMES = re.compile(r"\(cid:\d+\)|(?:/?\b[gG]\d{1,4}\b\s*){4,}|(?:/[A-Z]\d{1,3}){3,}")
+_GLYPH_NAME = re.compile(r"\(cid:|[gG]\d|/[A-Z]\d")
+"""What any glyph name has; cheap to look for."""
 _MOST_LISTED = 20
 
 
@@ -109,5 +111,7 @@ def _is_bad(text: str) -> bool:
     """Tell whether too many characters of a text stand for no letter."""
     if len(text) < _MIN_JUDGED:
         return False
-    bad = len(_BAD.findall(text)) + sum(map(len, _GLYPH_NAMES.findall(text)))
+    bad = 0 if text.isascii() and text.isprintable() else len(_BAD.findall(text))
+    if _GLYPH_NAME.search(text):
+        bad += sum(map(len, _GLYPH_NAMES.findall(text)))
     return bad >= _BAD_SHARE * len(text.replace(" ", ""))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
-from ingest_svc.readers.pdf.lines import Box, Rules
+from ingest_svc.readers.pdf.lines import Box, Line, Rules
 
 _THIN = 3.0
 """A rectangle thinner than this, in points, is a line."""
@@ -14,6 +15,8 @@ _SHORT = 4.0
 
 _SIGN = 12.0
 """A path no larger than this, in points, is a sign, such as an arrow, and rules nothing."""
+_FEWEST_CELLS = 3
+"""A path with fewer lines of text inside is a drawing; a grid has more."""
 
 _ToBox = Callable[[float, float, float, float], Box]
 
@@ -78,13 +81,16 @@ def rules_of(drawings: Iterable[dict[str, Any]], to_box: _ToBox, page: Box) -> R
     return found.rules()
 
 
-def rules_of_vectors(vectors: Iterable[dict[str, Any]], to_box: _ToBox, page: Box) -> Rules | None:
+def rules_of_vectors(
+    vectors: Iterable[dict[str, Any]], to_box: _ToBox, page: Box, lines: Sequence[Line]
+) -> Rules | None:
     """Return the rules among a page's paths, of which only the boxes are known.
 
     Args:
         vectors: Blocks of drawn paths as pymupdf's `get_text("dict")` gives them.
         to_box: As in `rules_of`.
         page: As in `rules_of`.
+        lines: The page's text.
 
     Returns:
         The rules; None where a path may hold several, as a grid drawn in one go does.
@@ -96,15 +102,27 @@ def rules_of_vectors(vectors: Iterable[dict[str, Any]], to_box: _ToBox, page: Bo
             found.rectangle(box, stroked=vector["stroked"])
         elif min(box.width, box.height) <= _THIN:
             found.line(box)
-        elif max(box.width, box.height) > _SIGN:
+        elif max(box.width, box.height) > _SIGN and _has_text(box, lines):
             return None
     return found.rules()
+
+
+def _has_text(box: Box, lines: Iterable[Line]) -> bool:
+    """Tell whether there is text inside that a grid could part."""
+    inside = (
+        True
+        for line in lines
+        if box.holds((line.box.x0 + line.box.x1) / 2, (line.box.y0 + line.box.y1) / 2)
+    )
+    return sum(islice(inside, _FEWEST_CELLS)) == _FEWEST_CELLS
 
 
 def _take(found: _Collected, item: tuple[Any, ...], to_box: _ToBox, *, stroked: bool) -> None:
     """Take one piece of a path; curves rule nothing."""
     if item[0] == "l":
         (ax, ay), (bx, by) = item[1], item[2]
+        if abs(ax - bx) > _THIN < abs(ay - by):
+            return  # aslant
         found.line(to_box(min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)))
     elif item[0] == "re":
         x0, y0, x1, y1 = item[1]

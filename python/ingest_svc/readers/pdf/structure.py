@@ -44,7 +44,7 @@ def blocks_of_pages(pages: Sequence[Page], outline: Sequence[Entry], max_rules: 
     for page in pages:
         parts += parts_of(page, taken.get(page.number, set()), max_rules, keys)
     rows = [row for part in parts if isinstance(part, RowPart) for row in part.rows]
-    words = {word for row in rows for word in words_of(row.text)}
+    words = set(words_of("\n".join(row.text for row in rows)))
     bound = bind(outline, rows)
     pieces = with_captions(with_headings(pieces_of(parts, bound.entries, words), bound, body_size))
     return blocks_of(with_joined_paragraphs(with_joined_tables(pieces), body_size, words))

@@ -160,12 +160,12 @@ def _hyphen_joined(left: str, right: str, words: Container[str]) -> str:
     return left[:-1] + right
 
 
-_WORD = re.compile(r"\w+(?:[-\u2010]\w+)*")
+_WORD = re.compile(r"\w+(?:-\w+)*")
 
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text in lower case, hyphenated ones whole."""
-    return [word.lower().replace("\N{HYPHEN}", "-") for word in _WORD.findall(text)]
+    return _WORD.findall(text.lower().replace("\N{HYPHEN}", "-"))
 
 
 _STOPS, _CLOSERS = "[.!?;:。！？；：…۔؟।]", "['\"”’»)\\]」』）】]*"
